@@ -16,7 +16,7 @@ export interface Content {
 export interface SignatureRules {
   /** Those that came with uses are sent back. */
   sendsSignatures: boolean;
-  /** A use without one is refused: of another model's, or of a time before this one. */
+  /** In the turn that is under way a use without one is refused, be it another model's. */
   wantsSignatures: boolean;
 }
 
@@ -37,9 +37,11 @@ export function contentsOf(messages: readonly ModelMessage[], rules: SignatureRu
   const out: Content[] = [];
   /** By the ids of uses: a result says whose it is. */
   const names = new Map<string, string>();
-  for (const message of messages) {
+  const turnAt = messages.findLastIndex(({ role, text }) => role === 'user' && text.trim() !== '');
+  for (const [at, message] of messages.entries()) {
     if (message.role === 'system') continue;
-    const parts = partsOf(message, names, rules);
+    const wantsSignatures = rules.wantsSignatures && at > turnAt;
+    const parts = partsOf(message, names, { ...rules, wantsSignatures });
     if (parts.length === 0) continue;
     const role = message.role === 'assistant' ? 'model' : 'user';
     const last = out.at(-1);

@@ -110,7 +110,8 @@ describe('Aura', () => {
         model_uuid: expect.any(String),
       },
     ]);
-    expect(saidOf(heard, 'Flushed').map(({ sequence_id: id }) => id)).toEqual([0, 1]);
+    const flushed = saidOf(heard, 'Flushed') as object[] as Deepgram.speak.SpeakV1Flushed[];
+    expect(flushed.map(({ sequence_id: id }) => id)).toEqual([0, 1]);
     socket.sendClose({ type: 'Close' });
     await eventually('its end', () => heard.closed !== null);
     expect(heard.closed?.code).toBe(1000);

@@ -294,8 +294,15 @@ function resultsOf(parts: readonly Fields[], owed: AskedMessage['calls']): Asked
     );
   return results.map(({ id, response }, at) => ({
     role: 'tool' as const,
-    text: JSON.stringify(response),
+    text: outputOf(response as Fields),
     calls: [],
     callId: owed.find((call) => call.id === id)?.id ?? owed[at]!.id,
   }));
+}
+
+/** What stands below `output` is the result; without it all is. */
+function outputOf(response: Fields): string {
+  const { output, ...rest } = response;
+  if (output === undefined || Object.keys(rest).length > 0) return JSON.stringify(response);
+  return typeof output === 'string' ? output : JSON.stringify(output);
 }

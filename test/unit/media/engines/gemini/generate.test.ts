@@ -109,6 +109,22 @@ describe('a request', () => {
     expect(told({ model: 'gemini-3.5-flash' }, { sendsSignatures: false }, { providerMark: 'c2VhbA==' })).toEqual(none);
   });
 
+  test('asks nothing of uses of turns that are over, and sends what it has of them', () => {
+    const uses = (providerMark?: string) => [
+      { useId: 'u1', name: 'find', argumentsText: '{}', ...(providerMark && { providerMark }) },
+    ];
+    const signatureOf = (mark?: string) => {
+      const { contents } = bodyOf([
+        { role: 'user', text: 'Tuesday?' },
+        { role: 'assistant', text: '', toolUses: uses(mark) },
+        { role: 'tool', useId: 'u1', text: '{}' },
+        { role: 'user', text: 'Well?' },
+      ]) as { contents: { parts: { thoughtSignature?: string }[] }[] };
+      return contents[1]!.parts[0]!.thoughtSignature;
+    };
+    expect([signatureOf(), signatureOf('c2VhbA==')]).toEqual([undefined, 'c2VhbA==']);
+  });
+
   test('declares what a tool takes in JSON Schema, and the name as it is taken', () => {
     const parameters = { type: 'object', properties: { day: { $ref: '#/$defs/day' } }, additionalProperties: false };
     const tool = { name: 'functions.find', description: 'Finds.', parameters };
