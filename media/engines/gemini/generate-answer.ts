@@ -40,14 +40,14 @@ export class GenerateAnswer extends GrowingAnswer {
     if (chunk['error'] !== undefined) throw new AnswerFault(...faultOfError(chunk['error']));
     this.#sameAnswer(chunk['responseId']);
     const candidate = memberOf(chunk['candidates'], '0');
-    const reason = memberOf(candidate, 'finishReason');
+    const reason = reasonOf(memberOf(candidate, 'finishReason'));
     const parts = memberOf(memberOf(candidate, 'content'), 'parts');
     if (Array.isArray(parts)) for (const part of parts) this.#part(part);
     const isBlocked = candidate === undefined && memberOf(chunk['promptFeedback'], 'blockReason') !== undefined;
-    const isLast = isBlocked || typeof reason === 'string';
+    const isLast = isBlocked || reason !== null;
     this.#readUsage(chunk['usageMetadata'], isLast);
     if (isBlocked) this.finish('filtered');
-    else if (typeof reason === 'string') this.#stopped(reason);
+    else if (reason !== null) this.#stopped(reason);
   }
 
   /** A server, or a proxy before it, that mixes answers up must not have one caller hear another's. */
@@ -91,4 +91,9 @@ export class GenerateAnswer extends GrowingAnswer {
       outputTokens: (said ?? 0) + (of('thoughtsTokenCount') ?? 0),
     };
   }
+}
+
+/** Null: it goes on, which some say in words. */
+function reasonOf(told: unknown): string | null {
+  return typeof told === 'string' && told !== '' && told !== 'FINISH_REASON_UNSPECIFIED' ? told : null;
 }

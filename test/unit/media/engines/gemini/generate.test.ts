@@ -236,7 +236,13 @@ describe('an answer', () => {
   });
 
   test('without candidates, parts or words is waited on, and ends when it says so', () => {
-    const { said, answer } = read({ candidates: [] }, { candidates: null }, { candidates: [{ content: {} }] }, {});
+    const { said, answer } = read(
+      { candidates: [] },
+      { candidates: null },
+      { candidates: [{ content: {} }] },
+      ended(''),
+      {},
+    );
     expect(answer.stop).toBeNull();
     answer.event(JSON.stringify({ responseId: 'r1', ...ended('STOP') }));
     expect([said, answer.stop]).toEqual([[], 'end']);
