@@ -10,6 +10,7 @@ import {
   startDeepgramEmulator,
 } from '../../../bench/emulators/providers/deepgram/deepgram-emulator.ts';
 import { startElevenLabsEmulator } from '../../../bench/emulators/providers/elevenlabs/elevenlabs-emulator.ts';
+import { startGeminiEmulator } from '../../../bench/emulators/providers/gemini/gemini-emulator.ts';
 import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 import { startEmulatedVoice } from '../../../bench/emulators/providers/voice/emulated-voice.ts';
@@ -52,6 +53,7 @@ export interface Emulators {
   cartesia: ProviderEndpoint;
   deepgram: DeepgramEmulator;
   elevenlabs: ProviderEndpoint;
+  gemini: ProviderEndpoint;
   openai: ProviderEndpoint;
   close(): Promise<void>;
 }
@@ -68,10 +70,12 @@ export const VOICE_ENGINES: Readonly<Record<string, readonly string[]>> = {
 };
 const CHAT: EmulatedModel = { service: 'openai-chat', provider: 'openai_compatible', path: '/v1', headMessages: 1 };
 const MESSAGES: EmulatedModel = { service: 'anthropic-messages', provider: 'anthropic', path: '', headMessages: 3 };
+const GENERATE: EmulatedModel = { service: 'gemini-generate', provider: 'gemini', path: '', headMessages: 0 };
 
 export const MODEL_ENGINES = {
   openai: () => emulatedModelCase(started.openai!, CHAT, KEY),
   anthropic: () => emulatedModelCase(started.anthropic!, MESSAGES, KEY),
+  gemini: () => emulatedModelCase(started.gemini!, GENERATE, KEY),
 };
 
 export async function startEmulators(): Promise<Emulators> {
@@ -87,6 +91,7 @@ export async function startEmulators(): Promise<Emulators> {
   const transcriptionTiming = { deltaMs: 20, completedMs: 30 };
   const openai = await startOpenAiEmulator({ ...hearing, voice, scenario: { rules: [] }, transcriptionTiming });
   const anthropic = await startAnthropicEmulator({ keys: [KEY], scenario: { rules: [] } });
+  const gemini = await startGeminiEmulator({ keys: [KEY], scenario: { rules: [] } });
   const cartesia = await startCartesiaEmulator({ keys: [KEY], voice, latencies: QUICK, mostContexts: 100 });
   const emulators: Emulators = {
     anthropic,
@@ -94,9 +99,11 @@ export async function startEmulators(): Promise<Emulators> {
     cartesia,
     deepgram,
     elevenlabs,
+    gemini,
     openai,
     async close() {
-      for (const endpoint of [anthropic, assemblyai, cartesia, deepgram, elevenlabs, openai]) await endpoint.close();
+      for (const endpoint of [anthropic, assemblyai, cartesia, deepgram, elevenlabs, gemini, openai])
+        await endpoint.close();
       await voice.close();
       await recogniser.close();
     },
