@@ -1,0 +1,40 @@
+/** The race's side of `caller/main.ts`: one run of callers, and its three moments. */
+import { fork } from 'node:child_process';
+import { builtEntry } from '../../src/config/built-entry.ts';
+import type { CallerOrder, CallerReport, FromCallers } from './caller/orders.ts';
+
+export interface CallersRun {
+  began: Promise<void>;
+  ended: Promise<void>;
+  report: Promise<CallerReport>;
+  stop(): void;
+}
+
+export function startCallers(order: CallerOrder): CallersRun {
+  const child = fork(builtEntry('bench/race/caller/main.js'), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const told = new Map<FromCallers['type'], (message: FromCallers) => void>();
+  let fail: (error: Error) => void = () => {};
+  const failure = new Promise<never>((_, failed) => {
+    fail = failed;
+  });
+  const moment = (type: FromCallers['type']): Promise<FromCallers> => {
+    const happens = Promise.race([new Promise<FromCallers>((done) => told.set(type, done)), failure]);
+    happens.catch(() => {});
+    return happens;
+  };
+  const [began, ended, report] = [moment('began'), moment('ended'), moment('report')];
+  child.on('message', (message: FromCallers) => {
+    if (message.type === 'ready') child.send(order);
+    else if (message.type === 'failed') fail(new Error(message.why));
+    else told.get(message.type)?.(message);
+  });
+  child.once('exit', () => fail(new Error('the callers ended before their report')));
+  return {
+    began: began.then(() => {}),
+    ended: ended.then(() => {}),
+    report: report.then((message) => (message as Extract<FromCallers, { type: 'report' }>).report),
+    stop() {
+      if (child.connected) child.disconnect();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** Who takes part. Each is started for a run, on a core of its own, and speaks Plivo's streams. */
+import { startOther } from './subjects/other.ts';
+import { startParley } from './subjects/parley.ts';
+
+export interface RunningSubject {
+  pid: number;
+  /** The call's id is appended. */
+  urlPrefix: string;
+  stop(): Promise<void>;
+}
+
+export interface SubjectKind {
+  name: string;
+  /** What its calls begin at: what setting one up costs is not to queue. */
+  dialsPerSecond: number;
+  /** Where the search for its knee begins. */
+  firstRung: number;
+  start(providersPort: number): Promise<RunningSubject>;
+}
+
+/** `peers`: where their packages are installed. */
+export function subjectsOf(peers: string): Record<string, SubjectKind> {
+  const livekit = (name: string, firstRung: number, detector: string, processes = 'one'): SubjectKind => ({
+    name,
+    dialsPerSecond: 5,
+    firstRung,
+    start: (port) => startOther({ peer: 'livekit', peers, port, settings: { detector, processes } }),
+  });
+  return {
+    parley: {
+      name: 'parley',
+      dialsPerSecond: 40,
+      firstRung: 100,
+      start: (port) => startParley(port, { voiceActivity: 'gate', framesPerMessage: 1 }),
+    },
+    'parley-neural': {
+      name: 'parley-neural',
+      dialsPerSecond: 40,
+      firstRung: 100,
+      start: (port) => startParley(port, { voiceActivity: 'neural', framesPerMessage: 1 }),
+    },
+    plain: {
+      name: 'plain',
+      dialsPerSecond: 40,
+      firstRung: 150,
+      start: (port) => startOther({ peer: null, peers, port, settings: {} }),
+    },
+    livekit: livekit('livekit', 15, 'bundled'),
+    'livekit-silero': livekit('livekit-silero', 10, 'silero'),
+    'livekit-jobs': livekit('livekit-jobs', 5, 'bundled', 'job'),
+    pipecat: {
+      name: 'pipecat',
+      dialsPerSecond: 5,
+      firstRung: 10,
+      start: (port) => startOther({ peer: 'pipecat', peers, port, settings: {} }),
+    },
+  };
+}
