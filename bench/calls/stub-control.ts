@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
-import { ReliableLink } from '../../media/contract/link.ts';
 import type { ConnectionGrant } from '../../media/contract/grant.ts';
+import { ReliableLink } from '../../media/contract/link.ts';
 import type { CallSetup, ClaimAnswer, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
 import { type SendCounts, sendCountsOf } from './send-lateness.ts';
 

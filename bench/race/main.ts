@@ -2,19 +2,22 @@
  * `npm run bench -- race [--subjects parley,plain,livekit] [--rungs 25] [--seconds 18] [--repeat 5] [--peers DIR]`:
  * Parley beside its peers, with the same callers and the same providers: a core for the subject, the others for all
  * else. Without `--rungs` the most conversations that each carries are searched. Prints tables and writes
- * `data/bench/race.json`. `--install` fetches the peers, which are no part of this project.
+ * `data/bench/race.json`, after each run. `--install` fetches the peers, which are no part of this project.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { soundsOfVoice } from '../emulators/providers/known-sound-recogniser.ts';
 import { readNames, readOptions } from '../harness/options.ts';
 import { percentile } from '../harness/percentile.ts';
 import { CALLERS_VOICE, LINES } from './conversation.ts';
 import { leaveSubjectsCore } from './cores.ts';
+import { type Climb, climb } from './ladder.ts';
 import { installPeers, PEERS, type PeerName, versionsOf } from './peers.ts';
-import { type RungResult, runRung } from './rung.ts';
+import { type RungResult, runRung, UNLOADED } from './rung.ts';
 import { subjectsOf } from './subjects.ts';
+import { tablesOf, withTables } from './table.ts';
+import { haveTrouble } from './trouble.ts';
 
 const { values } = readOptions({
   command: 'npm run bench -- race',
@@ -26,8 +29,10 @@ const { values } = readOptions({
     'warm-up': { type: 'string', default: '7' },
     repeat: { type: 'string', default: '1' },
     peers: { type: 'string', default: join(tmpdir(), 'parley-race-peers') },
+    trouble: { type: 'boolean', default: false },
     install: { type: 'boolean', default: false },
     out: { type: 'string', default: 'data/bench/race.json' },
+    page: { type: 'string' },
   },
   meanings: {
     subjects: '<list> of parley, parley-neural, plain, livekit, livekit-silero, livekit-jobs, pipecat',
@@ -36,8 +41,10 @@ const { values } = readOptions({
     'warm-up': '<N> seconds before that, when all talk',
     repeat: '<N> repetitions, of all subjects in turn',
     peers: '<folder> where the packages of the peers lie',
+    trouble: 'the providers close sockets and refuse questions in the middle of each run',
     install: 'fetch them from npm and PyPI, in the versions that are raced against',
     out: '<file> all runs, as JSON',
+    page: '<file> puts the tables between its marks, as in docs/decisions/race.md',
   },
 });
 if (values.install) {
@@ -53,21 +60,54 @@ const sounds = await soundsOfVoice(CALLERS_VOICE, LINES, (error) => {
 });
 const lines = sounds.map(({ mulaw }) => Buffer.from(mulaw).toString('base64'));
 
+const versions = Object.fromEntries(
+  (Object.keys(PEERS) as PeerName[]).map((peer) => [peer, versionsOf(peer, values.peers)]),
+);
 const results: RungResult[] = [];
-const rungs = (values.rungs ?? '').split(',').map(Number);
+const climbs: Climb[] = [];
+
+/** After each run: whoever stops it has what there is. */
+function keep(): void {
+  mkdirSync(dirname(values.out), { recursive: true });
+  writeFileSync(values.out, JSON.stringify({ node: process.version, versions, results, climbs }, null, 1));
+}
+
+async function run(name: string, conversations: number, repetition: number): Promise<RungResult> {
+  const result = await runRung({
+    kind: subjects[name]!,
+    conversations,
+    repetition,
+    warmUpMs: Number(values['warm-up']) * 1_000,
+    measureMs: Number(values.seconds) * 1_000,
+    lines,
+    ...(values.trouble ? { trouble: haveTrouble } : {}),
+  });
+  results.push(result);
+  say(toldOf(result));
+  keep();
+  return result;
+}
+
+/** The search, from where it ended in the repetition before. */
+async function search(name: string, repetition: number): Promise<void> {
+  const unloaded = results.find(({ subject, isUnloaded }) => subject === name && isUnloaded);
+  const { heard } = unloaded ?? (await run(name, UNLOADED, repetition));
+  const before = climbs.findLast(({ subject }) => subject === name);
+  const from = before?.carried ?? subjects[name]!.firstRung;
+  const unloadedMs = percentile(heard.repliesMs, 0.5);
+  const climbed = await climb({ subject: name, repetition, from, unloadedMs }, (at) => run(name, at, repetition));
+  climbs.push(climbed);
+  keep();
+  say(`${repetition} ${name} carries ${climbed.carried} (${climbed.brokeBy ?? climbed.endedBy ?? 'no rung above'})`);
+}
+
 for (let repetition = 1; repetition <= Number(values.repeat); repetition++) {
   for (const name of names) {
-    for (const conversations of rungs) {
-      const result = await runRung({
-        kind: subjects[name]!,
-        conversations,
-        repetition,
-        warmUpMs: Number(values['warm-up']) * 1_000,
-        measureMs: Number(values.seconds) * 1_000,
-        lines,
-      });
-      results.push(result);
-      say(toldOf(result));
+    try {
+      if (values.rungs === undefined) await search(name, repetition);
+      else for (const conversations of values.rungs.split(',')) await run(name, Number(conversations), repetition);
+    } catch (error) {
+      say(`${repetition} ${name}: ${(error as Error).message}`);
     }
   }
 }
@@ -88,10 +128,10 @@ function toldOf(result: RungResult): string {
   ].join(' ');
 }
 
-mkdirSync('data/bench', { recursive: true });
-const versions = Object.fromEntries(
-  (Object.keys(PEERS) as PeerName[]).map((peer) => [peer, versionsOf(peer, values.peers)]),
-);
-writeFileSync(values.out, JSON.stringify({ node: process.version, versions, results }, null, 1));
-process.stdout.write(`\nwritten: ${values.out}\n`);
+const tables = tablesOf(results, climbs);
+process.stdout.write(`\n${tables}\nwritten: ${values.out}\n`);
+if (values.page !== undefined) {
+  writeFileSync(values.page, withTables(readFileSync(values.page, 'utf8'), tables));
+  process.stdout.write(`written: ${values.page}\n`);
+}
 process.exit(0);

@@ -12,7 +12,7 @@ export const PEERS = {
     '@livekit/agents-plugin-silero': '1.9.0',
     '@livekit/rtc-node': '0.13.35',
   },
-  pipecat: { 'pipecat-ai[websocket,deepgram,openai,silero]': '1.14.0', uvicorn: '0.49.0' },
+  pipecat: { 'pipecat-ai[websocket,deepgram,openai,silero]': '1.14.0', uvicorn: '0.54.0' },
 } as const;
 
 export type PeerName = keyof typeof PEERS;
@@ -42,10 +42,17 @@ export function installPeers(folder: string): void {
 export function versionsOf(peer: PeerName, folder: string): Record<string, string> | null {
   if (missingPeer(peer, folder) !== null) return null;
   if (peer === 'pipecat') {
-    const said = execFileSync(join(folder, peer, 'bin/pip'), ['list', '--format', 'json', '--disable-pip-version-check']);
+    const said = execFileSync(join(folder, peer, 'bin/pip'), [
+      'list',
+      '--format',
+      'json',
+      '--disable-pip-version-check',
+    ]);
     const all = JSON.parse(said.toString()) as { name: string; version: string }[];
     const told = ['pipecat-ai', 'onnxruntime', 'uvicorn', 'websockets'];
-    return Object.fromEntries(all.filter(({ name }) => told.includes(name)).map(({ name, version }) => [name, version]));
+    return Object.fromEntries(
+      all.filter(({ name }) => told.includes(name)).map(({ name, version }) => [name, version]),
+    );
   }
   return Object.fromEntries(
     Object.keys(PEERS.livekit).map((name) => {

@@ -17,10 +17,13 @@ export interface RaceProviders {
 const STOP_LIMIT_MS = 2_000;
 
 export async function startProviders(): Promise<RaceProviders> {
-  const child = fork(builtEntry('bench/race/providers/main.js'), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(builtEntry('bench/race/providers/main.js'), [], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const next = (): Promise<FromProviders> =>
     new Promise((done, failed) => {
-      const ended = (code: number | null): void => failed(new Error(`the providers of the race ended with code ${code}`));
+      const ended = (code: number | null): void =>
+        failed(new Error(`the providers of the race ended with code ${code}`));
       child.once('exit', ended);
       child.once('message', (message: FromProviders) => {
         child.off('exit', ended);
@@ -32,6 +35,7 @@ export async function startProviders(): Promise<RaceProviders> {
   return {
     port: ready.port,
     async report() {
+      if (!child.connected) throw new Error('the providers of the race have ended');
       const told = next();
       child.send({ type: 'report' } satisfies ProvidersOrder);
       return (await told) as ProvidersReport;

@@ -29,7 +29,12 @@ export interface RungResult {
   sendLatenessP99Ms: number;
   providersLatenessP99Ms: number;
   voidBecause: string | null;
+  /** So few that each has the core to itself. */
+  isUnloaded: boolean;
 }
+
+/** Conversations at once of a run that says how soon a subject answers when it has nothing else to do. */
+export const UNLOADED = 3;
 
 export interface RungOrder {
   kind: SubjectKind;
@@ -104,13 +109,13 @@ async function measured(order: RungOrder, providers: RaceProviders, subject: Run
       sendLatenessP99Ms: sendLateness.p99Ms,
       providersLatenessP99Ms: latenessP99Ms,
     };
-    return { ...result, voidBecause: voidBecause(result) };
+    return { ...result, voidBecause: voidBecause(result), isUnloaded: conversations <= UNLOADED };
   } finally {
     callers.stop();
   }
 }
 
-function voidBecause(result: Omit<RungResult, 'voidBecause'>): string | null {
+function voidBecause(result: Omit<RungResult, 'voidBecause' | 'isUnloaded'>): string | null {
   const { otherShare, sendLatenessP99Ms, providersLatenessP99Ms } = result;
   if (otherShare > MOST_OTHER_SHARE) return `the other core was ${(otherShare * 100).toFixed(0)} % busy`;
   if (sendLatenessP99Ms > MOST_SEND_LATENESS_MS) return `callers were ${sendLatenessP99Ms.toFixed(0)} ms late (p99)`;

@@ -8,7 +8,7 @@ import { loadUwsBinary } from '../../../media/io/socket-server/uws-server.ts';
 import { LATENCIES, TOKENS } from '../conversation.ts';
 import type { FromProviders, ProvidersOrder } from './orders.ts';
 import { Recogniser } from './recogniser.ts';
-import { at, takeLatenessP99Ms } from './schedule.ts';
+import { Schedule, takeLatenessP99Ms } from './schedule.ts';
 import { VoiceSocket } from './voice.ts';
 
 interface Open {
@@ -123,8 +123,9 @@ app.post('/v1/chat/completions', (res) => {
 });
 
 function answer(res: HttpResponse, askedAtMs: number, isOver: () => boolean): void {
+  const schedule = new Schedule();
   for (const [index, piece] of PIECES.entries()) {
-    at(askedAtMs + LATENCIES.firstTokenMs + index * LATENCIES.tokenMs, () => {
+    schedule.at(askedAtMs + LATENCIES.firstTokenMs + index * LATENCIES.tokenMs, () => {
       if (isOver()) return;
       res.cork(() => {
         if (index === 0) res.writeStatus('200 OK').writeHeader('content-type', 'text/event-stream');

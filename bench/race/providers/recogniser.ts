@@ -4,7 +4,7 @@
  */
 import { decodeMulaw } from '../../../media/audio/g711.ts';
 import { LATENCIES, LINES, LOUD_SAMPLE } from '../conversation.ts';
-import { at } from './schedule.ts';
+import { Schedule } from './schedule.ts';
 
 export interface RecogniserOptions {
   encoding: string;
@@ -33,6 +33,7 @@ for (const [code, level] of levels.entries()) IS_LOUD_MULAW[code] = Math.abs(lev
 export class Recogniser {
   readonly #options: RecogniserOptions;
   readonly #bytesPerSample: number;
+  readonly #schedule = new Schedule();
   #streamMs = 0;
   #loudWindows = 0;
   #onsetMs = Number.NaN;
@@ -41,7 +42,6 @@ export class Recogniser {
   #utterances = 0;
   /** Up to here all is final. */
   #settledMs = 0;
-  #isClosed = false;
 
   constructor(options: RecogniserOptions) {
     this.#options = options;
@@ -62,11 +62,11 @@ export class Recogniser {
     if (type !== 'Finalize') return;
     const words = this.#takeUtterance();
     const endMs = this.#streamMs;
-    at(performance.now() + LATENCIES.finalMs, () => this.#results(words, endMs, { isFinal: true, isAsked: true }));
+    this.#schedule.after(LATENCIES.finalMs, () => this.#results(words, endMs, { isFinal: true, isAsked: true }));
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#schedule.clear();
   }
 
   get #speaks(): boolean {
@@ -81,19 +81,19 @@ export class Recogniser {
       this.#lastLoudMs = this.#streamMs;
       this.#interimAtMs = this.#onsetMs + LATENCIES.interimEveryMs;
       const startedAt = { type: 'SpeechStarted', channel: [0], timestamp: this.#onsetMs / 1_000 };
-      if (this.#options.tellsStarts) at(performance.now() + LATENCIES.interimMs, () => this.#say(startedAt));
+      if (this.#options.tellsStarts) this.#schedule.after(LATENCIES.interimMs, () => this.#options.say(startedAt));
       return;
     }
     if (isLoud) this.#lastLoudMs = this.#streamMs;
     if (this.#streamMs - this.#lastLoudMs >= LATENCIES.pauseMs) {
       const words = this.#takeUtterance();
       const endMs = this.#streamMs;
-      at(performance.now() + LATENCIES.finalMs, () => this.#results(words, endMs, { isFinal: true, isOver: true }));
+      this.#schedule.after(LATENCIES.finalMs, () => this.#results(words, endMs, { isFinal: true, isOver: true }));
     } else if (this.#streamMs >= this.#interimAtMs) {
       this.#interimAtMs += LATENCIES.interimEveryMs;
       const words = this.#words();
       const endMs = this.#streamMs;
-      at(performance.now() + LATENCIES.interimMs, () => this.#results(words, endMs, {}));
+      this.#schedule.after(LATENCIES.interimMs, () => this.#results(words, endMs, {}));
     }
   }
 
@@ -128,7 +128,7 @@ export class Recogniser {
     const startMs = this.#settledMs;
     if (isFinal) this.#settledMs = Math.max(endMs, this.#settledMs);
     const transcript = words.map(({ word }) => word).join(' ');
-    this.#say({
+    this.#options.say({
       type: 'Results',
       channel_index: [0, 1],
       start: startMs / 1_000,
@@ -139,10 +139,6 @@ export class Recogniser {
       channel: { alternatives: [{ transcript, confidence: words.length === 0 ? 0 : 0.99, words, languages: ['en'] }] },
       metadata: { request_id: this.#options.requestId, model_uuid: '', model_info: {} },
     });
-  }
-
-  #say(message: object): void {
-    if (!this.#isClosed) this.#options.say(message);
   }
 
   #isLoud(bytes: Uint8Array, from: number, to: number): boolean {

@@ -4,7 +4,7 @@
  */
 import { encodeMulaw } from '../../../media/audio/g711.ts';
 import { LATENCIES } from '../conversation.ts';
-import { at } from './schedule.ts';
+import { Schedule } from './schedule.ts';
 
 export interface VoiceOptions {
   /** `ulaw_8000`, `pcm_8000` and the like. */
@@ -28,6 +28,7 @@ interface ClientMessage {
 
 interface Context {
   text: string;
+  schedule: Schedule;
   /** When all that was asked for has left. */
   freeAtMs: number;
 }
@@ -65,7 +66,7 @@ export class VoiceSocket {
       if (isOver) return;
       // An empty text without a context keeps the socket.
       if (id === '' && !this.#options.isSingle) return;
-      context = { text: '', freeAtMs: 0 };
+      context = { text: '', schedule: new Schedule(), freeAtMs: 0 };
       this.#contexts.set(id, context);
     }
     context.text += message.text ?? '';
@@ -73,7 +74,7 @@ export class VoiceSocket {
     if (isAsked && context.text.trim() !== '') this.#speak(id, context);
     if (isOver) {
       this.#contexts.delete(id);
-      at(Math.max(performance.now(), context.freeAtMs), () => {
+      context.schedule.at(Math.max(performance.now(), context.freeAtMs), () => {
         this.#say(this.#options.isSingle ? '{"isFinal":true}' : `{"isFinal":true,"contextId":"${id}"}`);
       });
     }
@@ -94,7 +95,7 @@ export class VoiceSocket {
     context.freeAtMs = firstAtMs + parts.length * CHUNK_EVERY_MS;
     const tail = this.#options.isSingle ? '}' : `,"contextId":"${id}"}`;
     for (const [index, part] of parts.entries()) {
-      at(firstAtMs + index * CHUNK_EVERY_MS, () => this.#say(part + tail));
+      context.schedule.at(firstAtMs + index * CHUNK_EVERY_MS, () => this.#say(part + tail));
     }
   }
 
@@ -124,7 +125,10 @@ function partsOf(format: string, text: string): string[] {
 }
 
 function tone(format: string, samples: number, rateHz: number): Buffer {
-  const pcm = Int16Array.from({ length: samples }, (_, i) => TONE_PEAK * Math.sin((2 * Math.PI * TONE_HZ * i) / rateHz));
+  const pcm = Int16Array.from(
+    { length: samples },
+    (_, i) => TONE_PEAK * Math.sin((2 * Math.PI * TONE_HZ * i) / rateHz),
+  );
   if (format.startsWith('pcm')) return Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength);
   const mulaw = Buffer.alloc(samples);
   encodeMulaw(pcm, 0, samples, mulaw, 0);

@@ -188,3 +188,5 @@ if (isJob) {
 }
 
 process.on('SIGTERM', () => process.exit(0));
+// Who started it is gone.
+if (!isJob) process.stdin.resume().once('end', () => process.exit(0));

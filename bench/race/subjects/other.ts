@@ -29,9 +29,10 @@ export async function startOther({ peer, peers, port, settings }: OtherSubject):
       RACE_DETECTOR: settings.detector ?? '',
       RACE_PROCESSES: settings.processes ?? '',
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const urlPrefix = await new Promise<string>((done, failed) => {
+  const stop = (): Promise<void> => endChild(child, STOP_LIMIT_MS);
+  const told = new Promise<string>((done, failed) => {
     const limit = setTimeout(() => failed(new Error(`${command} did not say its address`)), START_LIMIT_MS);
     child.once('exit', (code) => failed(new Error(`${peer ?? 'the plain cascade'} ended with code ${code}`)));
     createInterface({ input: child.stdout! }).on('line', (line) => {
@@ -40,7 +41,12 @@ export async function startOther({ peer, peers, port, settings }: OtherSubject):
       done((JSON.parse(line) as { url: string }).url);
     });
   });
-  return { pid: child.pid ?? 0, urlPrefix, stop: () => endChild(child, STOP_LIMIT_MS) };
+  try {
+    return { pid: child.pid ?? 0, urlPrefix: await told, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 function commandOf(peer: PeerName | null, peers: string): string[] {

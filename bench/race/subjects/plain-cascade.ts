@@ -109,3 +109,5 @@ async function* tokensOf(messages: object[], signal: AbortSignal): AsyncGenerato
 }
 
 process.on('SIGTERM', () => process.exit(0));
+// Who started it is gone.
+process.stdin.resume().once('end', () => process.exit(0));
