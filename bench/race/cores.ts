@@ -2,7 +2,7 @@
 import { execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-const SUBJECTS_CORE = '0';
+export const SUBJECTS_CORE = 0;
 
 /** The race's own process and all that it forks from now on. Throws where there is no second core. */
 export function leaveSubjectsCore(): void {
@@ -13,5 +13,5 @@ export function leaveSubjectsCore(): void {
 
 /** As `spawn`, on the subject's core alone. */
 export function spawnOnSubjectsCore(command: string, args: readonly string[], options: SpawnOptions) {
-  return spawn('taskset', ['-c', SUBJECTS_CORE, command, ...args], options);
+  return spawn('taskset', ['-c', String(SUBJECTS_CORE), command, ...args], options);
 }

@@ -123,7 +123,7 @@ function toldOf(result: RungResult): string {
     `silenced ${ms(heard.silencedMs, 0.5)}/${ms(heard.silencedMs, 1)} of ${heard.silencedMs.length}, over ${heard.talkedOver},`,
     `late ${((heard.lateMs / Math.max(1, heard.playedMs)) * 100).toFixed(2)} %,`,
     `${(result.memoryBytes / 1e6).toFixed(2)} MB, idle ${(result.idleBytes / 1e6).toFixed(0)} MB,`,
-    `other core ${(result.otherShare * 100).toFixed(0)} %, late ${result.sendLatenessP99Ms.toFixed(1)}/${result.providersLatenessP99Ms.toFixed(1)} ms`,
+    `intruders ${(result.intrudersShare * 100).toFixed(0)} %, other core ${(result.otherShare * 100).toFixed(0)} %, late ${result.sendLatenessP99Ms.toFixed(1)}/${result.providersLatenessP99Ms.toFixed(1)} ms`,
     result.voidBecause === null ? '' : ` VOID: ${result.voidBecause}`,
   ].join(' ');
 }

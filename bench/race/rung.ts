@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { percentiles } from '../harness/percentile.ts';
 import type { Heard } from './caller/caller.ts';
 import { startCallers } from './callers-process.ts';
-import { readTree } from './process-tree.ts';
+import { SUBJECTS_CORE } from './cores.ts';
+import { readCoreBusyMs, readTree } from './process-tree.ts';
 import { type RaceProviders, startProviders } from './providers-process.ts';
 import type { RunningSubject, SubjectKind } from './subjects.ts';
 
@@ -24,6 +25,8 @@ export interface RungResult {
   processes: number;
   heard: Heard;
   closedEarly: number;
+  /** Of the subject's core: whoever else was on it. */
+  intrudersShare: number;
   /** Of the other core: callers and providers together. */
   otherShare: number;
   sendLatenessP99Ms: number;
@@ -51,6 +54,8 @@ export interface RungOrder {
 const SEED = 2026;
 /** What a subject needs to become quiet before it is read idle. */
 const SETTLE_MS = 1_000;
+/** The kernel's work for its sockets is no intruder. */
+const MOST_INTRUDERS_SHARE = 0.1;
 /** Above these it is the other core that is measured. */
 const MOST_OTHER_SHARE = 0.9;
 const MOST_SEND_LATENESS_MS = 8;
@@ -85,11 +90,13 @@ async function measured(order: RungOrder, providers: RaceProviders, subject: Run
     await callers.began;
     await providers.report();
     const before = readTree(subject.pid);
+    const busyBeforeMs = readCoreBusyMs(SUBJECTS_CORE);
     const beganAtMs = performance.now();
     const trouble = order.trouble === undefined ? null : setTimeout(order.trouble, measureMs / 2, providers);
     await callers.ended;
     if (trouble !== null) clearTimeout(trouble);
     const seconds = (performance.now() - beganAtMs) / 1_000;
+    const busyMs = readCoreBusyMs(SUBJECTS_CORE) - busyBeforeMs;
     const after = readTree(subject.pid);
     const { cpuMs: providersMs, latenessP99Ms } = await providers.report();
     const { heard, cpuMs: callersMs, sendLateness, closedEarly } = await callers.report;
@@ -105,6 +112,7 @@ async function measured(order: RungOrder, providers: RaceProviders, subject: Run
       processes: after.processes,
       heard,
       closedEarly,
+      intrudersShare: Math.max(0, busyMs - cpuMs) / seconds / 1_000,
       otherShare: (callersMs + providersMs) / seconds / 1_000,
       sendLatenessP99Ms: sendLateness.p99Ms,
       providersLatenessP99Ms: latenessP99Ms,
@@ -116,7 +124,9 @@ async function measured(order: RungOrder, providers: RaceProviders, subject: Run
 }
 
 function voidBecause(result: Omit<RungResult, 'voidBecause' | 'isUnloaded'>): string | null {
-  const { otherShare, sendLatenessP99Ms, providersLatenessP99Ms } = result;
+  const { intrudersShare, otherShare, sendLatenessP99Ms, providersLatenessP99Ms } = result;
+  if (intrudersShare > MOST_INTRUDERS_SHARE)
+    return `others took ${(intrudersShare * 100).toFixed(0)} % of the subject's core`;
   if (otherShare > MOST_OTHER_SHARE) return `the other core was ${(otherShare * 100).toFixed(0)} % busy`;
   if (sendLatenessP99Ms > MOST_SEND_LATENESS_MS) return `callers were ${sendLatenessP99Ms.toFixed(0)} ms late (p99)`;
   if (providersLatenessP99Ms > MOST_PROVIDERS_LATENESS_MS)

@@ -131,7 +131,7 @@ async function hold(socket) {
   session.input.audio = input;
   session.output.audio = new CallerOutput(socket);
   const agent = new voice.Agent({ instructions: 'You answer questions about a restaurant, in a sentence.' });
-  session.on('error', ({ error }) => process.stderr.write(`${error}\n`));
+  session.on('error', ({ error }) => process.stderr.write(`${error?.error ?? error}\n`));
   socket.on('close', () => {
     session.close().then(
       () => isJob && process.exit(0),
