@@ -72,7 +72,14 @@ function keep(): void {
   writeFileSync(values.out, JSON.stringify({ node: process.version, versions, results, climbs }, null, 1));
 }
 
+/** The run that is under way is finished; a second signal ends it all. */
+let isStopped = false;
+process.once('SIGINT', () => {
+  isStopped = true;
+});
+
 async function run(name: string, conversations: number, repetition: number): Promise<RungResult> {
+  if (isStopped) throw new Error('stopped');
   const result = await runRung({
     kind: subjects[name]!,
     conversations,

@@ -30,7 +30,7 @@ export function subjectsOf(peers: string): Record<string, SubjectKind> {
     parley: {
       name: 'parley',
       dialsPerSecond: 40,
-      firstRung: 100,
+      firstRung: 150,
       start: (port) => startParley(port, { voiceActivity: 'gate', framesPerMessage: 1 }),
     },
     'parley-neural': {
@@ -42,7 +42,7 @@ export function subjectsOf(peers: string): Record<string, SubjectKind> {
     plain: {
       name: 'plain',
       dialsPerSecond: 40,
-      firstRung: 150,
+      firstRung: 200,
       start: (port) => startOther({ peer: null, peers, port, settings: {} }),
     },
     livekit: livekit('livekit', 15, 'bundled'),
