@@ -9,7 +9,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { checkPassword, type Hashing } from './password.ts';
-import { createPerson, hasAnybody, renamePerson, setPassword } from './people.ts';
+import { createPerson, endLinks, hasAnybody, renamePerson, setPassword } from './people.ts';
 import { isToken, revokeSessions, secretToken, tokenHash } from './sessions.ts';
 import { HAS_SECOND_FACTOR } from './ways-in.ts';
 
@@ -55,7 +55,7 @@ export async function makeLink(
   tx: Queryable,
   link: { purpose: 'invitation' | 'reset'; userId: string; workspaceId: string | null },
 ): Promise<NewLink> {
-  await tx.query('DELETE FROM user_links WHERE user_id = $1 AND used_at IS NULL', [link.userId]);
+  await endLinks(tx, link.userId);
   return insertLink(tx, link);
 }
 

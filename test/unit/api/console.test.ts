@@ -1,6 +1,8 @@
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeOwner } from '../../../src/users/memberships.ts';
 import { makeFirstUserLink } from '../../../src/users/one-time-links.ts';
+import { setOperator } from '../../../src/users/people.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
@@ -162,14 +164,16 @@ describe('signing in', () => {
 
   it('with one-time passwords takes each code once, and a link for a new password does not go round them', async () => {
     const { cookie, userId } = await invited('tot@example.com');
-    const { secret, uri } = (await ask('POST', '/me/totp', undefined, cookie)).json();
+    // Whoever finds an open session must not keep its owner out with codes of his own.
+    expect((await ask('POST', '/me/totp', {}, cookie)).json().code).toBe('wrong_password');
+    const { secret, uri } = (await ask('POST', '/me/totp', { password: PASSWORD }, cookie)).json();
     expect(uri).toContain('otpauth://totp/Parley:');
     const codeAt = (aheadMs: number) =>
       new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: api.clock.epochMs() + aheadMs });
     expect((await ask('POST', '/session', { email: 'tot@example.com', password: PASSWORD })).statusCode).toBe(204);
     expect((await ask('POST', '/me/totp/confirm', { code: '000000' }, cookie)).json().code).toBe('wrong_code');
     expect((await ask('POST', '/me/totp/confirm', { code: codeAt(0) }, cookie)).statusCode).toBe(204);
-    expect((await ask('POST', '/me/totp', undefined, cookie)).statusCode).toBe(409);
+    expect((await ask('POST', '/me/totp', { password: PASSWORD }, cookie)).statusCode).toBe(409);
     const signIn = (code?: string) =>
       ask('POST', '/session', {
         email: 'tot@example.com',
@@ -296,20 +300,73 @@ describe('people of a workspace', () => {
     ).toBe('user_not_found');
   });
 
-  it('who is known already comes in as before, without a link; links are made for nobody who is more elsewhere', async () => {
+  it('who is known already comes in as before, without a link, where the asking person rules; links are made for nobody who is more elsewhere', async () => {
     const owner = await signedIn(api, 'owner');
     const elsewhere = await signedIn(api, 'admin', { tenant: api.other });
-    const added = await owner.ask('POST', '/w/acme/users', {
-      payload: { email: elsewhere.person.email, name: 'Other', role: 'analyst' },
+    const add = (who: typeof owner, email: string) =>
+      who.ask('POST', '/w/acme/users', { payload: { email, name: 'Other', role: 'analyst' } });
+    const refused = await add(owner, elsewhere.person.email);
+    expect([refused.statusCode, refused.json().code]).toEqual([409, 'setting_refused']);
+    expect(refused.body).not.toContain(elsewhere.person.id);
+
+    await makeOwner(api.database, {
+      ...{ workspaceId: api.other.workspaceId, userId: owner.person.id, by: { actor: 'cli:test' } },
     });
+    const added = await add(owner, elsewhere.person.email);
     expect([added.statusCode, added.json().link, added.json().user.name]).toEqual([201, null, 'Jo']);
-    expect((await owner.ask('POST', `/w/acme/users/${elsewhere.person.id}/reset`)).json().code).toBe('setting_refused');
-    const operator = await signedIn(api, 'analyst', { isOperator: true });
-    expect((await owner.ask('POST', `/w/acme/users/${operator.person.id}/reset`)).json().code).toBe('setting_refused');
-    const again = await owner.ask('POST', '/w/acme/users', {
-      payload: { email: elsewhere.person.email.toUpperCase(), name: 'X', role: 'analyst' },
+    const operator = await signedIn(api, 'owner', { isOperator: true });
+    const another = await signedIn(api, 'owner', { tenant: api.other });
+    expect((await add(operator, another.person.email)).statusCode).toBe(201);
+    expect((await operator.ask('POST', `/w/acme/users/${another.person.id}/reset`)).json().code).toBe(
+      'setting_refused',
+    );
+    const one = await signedIn(api, 'analyst', { isOperator: true });
+    expect((await owner.ask('POST', `/w/acme/users/${one.person.id}/reset`)).json().code).toBe('setting_refused');
+    expect((await add(owner, another.person.email.toUpperCase())).json().code).toBe('already_exists');
+  });
+
+  it('an invitation that another workspace has made opens no more than that, whoever kept it', async () => {
+    const payload = { email: 'wanted@example.com', name: 'W', role: 'admin' };
+    const stranger = await signedIn(api, 'admin', { tenant: api.other });
+    const kept = tokenOf((await stranger.ask('POST', '/w/other/users', { payload })).json().link);
+    const operator = await signedIn(api, 'owner', { isOperator: true });
+    const added = (await operator.ask('POST', '/w/acme/users', { payload })).json();
+    expect((await ask('POST', '/link/take', { token: kept, password: PASSWORD })).statusCode).toBe(404);
+    expect((await ask('POST', '/link/take', { token: tokenOf(added.link), password: PASSWORD })).statusCode).toBe(204);
+  });
+
+  it('a link that was kept ends when its person becomes an owner or an operator, and with a new password', async () => {
+    const owner = await signedIn(api, 'owner');
+    const rises: [string, (userId: string, cookie: string) => Promise<unknown>][] = [
+      ['owner', (id) => owner.ask('PATCH', `/w/acme/users/${id}`, { payload: { role: 'owner' } })],
+      [
+        'operator',
+        () =>
+          setOperator(api.database, { email: 'operator@kept.example', isOperator: true, by: { actor: 'cli:test' } }),
+      ],
+      [
+        'password',
+        (_id, cookie) => ask('POST', '/me/password', { current: PASSWORD, password: `${PASSWORD}!` }, cookie),
+      ],
+    ];
+    for (const [name, rise] of rises) {
+      const { cookie, userId } = await invited(`${name}@kept.example`);
+      const reset = (await owner.ask('POST', `/w/acme/users/${userId}/reset`)).json();
+      await rise(userId, cookie);
+      const taken = await ask('POST', '/link/take', { token: tokenOf(reset.link), password: PASSWORD });
+      expect(taken.statusCode, name).toBe(404);
+    }
+  });
+
+  it('taking a link ends the session that the browser had, whoever it was', async () => {
+    const owner = await signedIn(api, 'owner');
+    const { cookie } = await invited('before@example.com');
+    const added = await owner.ask('POST', '/w/acme/users', {
+      payload: { email: 'after@example.com', name: 'A', role: 'analyst' },
     });
-    expect(again.json().code).toBe('already_exists');
+    const taking = { token: tokenOf(added.json().link), password: PASSWORD };
+    expect((await ask('POST', '/link/take', taking, cookie)).statusCode).toBe(204);
+    expect((await ask('GET', '/session', undefined, cookie)).statusCode).toBe(401);
   });
 
   it('a link lives a day, a newer one ends it, and nothing shows its token', async () => {
