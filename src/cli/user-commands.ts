@@ -115,7 +115,7 @@ export function addUserCommands(program: Command, io: CommandIo): void {
         const shown = { withoutTotp: options.removeTotp === true, withoutPasskeys: options.removePasskeys === true };
         await auditPerson(tx, person.id, io.by(), 'user.reset', shown);
         const purpose = person.hasPassword || person.passkeys > 0 ? 'reset' : 'invitation';
-        return makeLink(tx, { purpose, userId: person.id, workspaceId: null });
+        return makeLink(tx, { purpose, userId: person.id, workspaceId: null, madeBy: null });
       });
       printLink(io, link, `${email} sets a new password at:`);
     });

@@ -93,7 +93,8 @@ export async function addMember(
     await audit(tx, { workspaceId, userId: person.id, by }, 'user.added', null, { role, hears });
     const member = (await findMember(tx, { workspaceId, userId: person.id }))!;
     const isNew = !member.isActive;
-    const link = isNew ? await makeLink(tx, { purpose: 'invitation', userId: person.id, workspaceId }) : null;
+    const madeBy = wanted.askingUserId;
+    const link = isNew ? await makeLink(tx, { purpose: 'invitation', userId: person.id, workspaceId, madeBy }) : null;
     return { member, link };
   });
 }
@@ -179,7 +180,7 @@ export async function resetMember(
     mayTouch(asking, member.role);
     if (asking !== null) await mustBeWithin(tx, userId, askingUserId);
     const purpose = member.isActive ? 'reset' : 'invitation';
-    const link = await makeLink(tx, { purpose, userId, workspaceId });
+    const link = await makeLink(tx, { purpose, userId, workspaceId, madeBy: askingUserId });
     await audit(tx, change, 'user.reset', null, { purpose });
     return { member, link };
   });

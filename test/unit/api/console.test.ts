@@ -2,8 +2,9 @@ import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeOwner } from '../../../src/users/memberships.ts';
 import { makeFirstUserLink } from '../../../src/users/one-time-links.ts';
-import { setOperator } from '../../../src/users/people.ts';
+import { setOperator, setPassword } from '../../../src/users/people.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
+import { CHEAP_HASHING } from '../../support/cheap-hashing.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 import { askAs, signedIn } from './console-people.ts';
@@ -109,6 +110,28 @@ describe('signing in', () => {
     expect(link.json().code).toBe('insecure_address');
   });
 
+  it('behind a proxy that calls the service 127.0.0.1 the browser decides where it is', async () => {
+    const fixture = await createApiFixture(undefined, { publicUrl: 'https://voice.example.com' });
+    try {
+      const owner = await signedIn(fixture, 'owner');
+      await setPassword(fixture.database, owner.person.id, await CHEAP_HASHING.hash(PASSWORD));
+      const payload = { email: owner.person.email, password: PASSWORD };
+      const headers = { host: '127.0.0.1:8080', origin: 'https://voice.example.com' };
+      const answer = await askAs(fixture, null, 'POST', '/session', { payload, headers });
+      expect(answer.headers['set-cookie']).toMatch(/^__Host-parley=[\w-]{43}; .*HttpOnly; SameSite=Lax; Secure$/);
+      const { host } = headers;
+      expect((await askAs(fixture, cookieOf(answer), 'GET', '/session', { headers: { host } })).statusCode).toBe(200);
+      const out = await askAs(fixture, cookieOf(answer), 'DELETE', '/session', { headers });
+      expect([out.statusCode, cookieOf(out)]).toEqual([204, '__Host-parley=']);
+    } finally {
+      await fixture.close();
+    }
+    const clear = { host: '127.0.0.1:8080', origin: 'http://voice.example.com' };
+    const payload = { email: 'x@example.com', password: PASSWORD };
+    const refused = await askAs(api, null, 'POST', '/session', { payload, headers: clear });
+    expect([refused.statusCode, refused.json().code]).toEqual([403, 'insecure_address']);
+  });
+
   it('tells an unknown person and a wrong password the same, and slows who guesses, from that address alone', async () => {
     await invited('kim@example.com');
     const guess = (email: string, address: string, password = 'wrong') =>
@@ -160,6 +183,28 @@ describe('signing in', () => {
     expect(answered).toBe(false);
     api.clock.advanceMs(2_000);
     expect((await elsewhere).statusCode).toBe(204);
+  });
+
+  it('takes few codes beside a right password from strange addresses, and from a known one goes on', async () => {
+    const { cookie } = await invited('few@example.com');
+    const { secret } = (await ask('POST', '/me/totp', { password: PASSWORD }, cookie)).json();
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+    const codeAt = (aheadMs: number) => totp.generate({ timestamp: api.clock.epochMs() + aheadMs });
+    expect((await ask('POST', '/me/totp/confirm', { code: codeAt(-30_000) }, cookie)).statusCode).toBe(204);
+    const from = (address: string, code: string) =>
+      api.app.inject({
+        method: 'POST',
+        url: '/api/console/session',
+        payload: { email: 'few@example.com', password: PASSWORD, code },
+        headers: { 'sec-fetch-site': 'same-origin', 'x-forwarded-for': address },
+      });
+    const wrong = String((Number(codeAt(0)) + 500_000) % 1_000_000).padStart(6, '0');
+    for (let tries = 0; tries < 20; tries++) {
+      expect((await from(`203.0.113.${tries}`, wrong)).statusCode).toBe(401);
+    }
+    const shut = await from('203.0.113.99', codeAt(0));
+    expect([shut.statusCode, shut.json().code]).toEqual([429, 'sign_in_limit']);
+    expect((await from('127.0.0.1', codeAt(0))).statusCode).toBe(204);
   });
 
   it('with one-time passwords takes each code once, and a link for a new password does not go round them', async () => {
@@ -303,6 +348,7 @@ describe('people of a workspace', () => {
   it('who is known already comes in as before, without a link, where the asking person rules; links are made for nobody who is more elsewhere', async () => {
     const owner = await signedIn(api, 'owner');
     const elsewhere = await signedIn(api, 'admin', { tenant: api.other });
+    await setPassword(api.database, elsewhere.person.id, await CHEAP_HASHING.hash(PASSWORD));
     const add = (who: typeof owner, email: string) =>
       who.ask('POST', '/w/acme/users', { payload: { email, name: 'Other', role: 'analyst' } });
     const refused = await add(owner, elsewhere.person.email);
@@ -356,6 +402,33 @@ describe('people of a workspace', () => {
       const taken = await ask('POST', '/link/take', { token: tokenOf(reset.link), password: PASSWORD });
       expect(taken.statusCode, name).toBe(404);
     }
+  });
+
+  it('a link that somebody made ends with the rights of whoever made it', async () => {
+    const owner = await signedIn(api, 'owner');
+    const falls: [string, (id: string) => Promise<{ statusCode: number }>][] = [
+      ['demoted', (id) => owner.ask('PATCH', `/w/acme/users/${id}`, { payload: { role: 'supervisor' } })],
+      ['removed', (id) => owner.ask('DELETE', `/w/acme/users/${id}`)],
+    ];
+    for (const [name, fall] of falls) {
+      const admin = await signedIn(api, 'admin');
+      const { userId } = await invited(`${name}@maker.example`, 'admin');
+      const reset = (await admin.ask('POST', `/w/acme/users/${userId}/reset`)).json();
+      const payload = { email: `${name}-2@maker.example`, name: 'N', role: 'analyst' };
+      const added = (await admin.ask('POST', '/w/acme/users', { payload })).json();
+      expect((await ask('POST', '/link', { token: tokenOf(reset.link) })).statusCode).toBe(200);
+      expect((await fall(admin.person.id)).statusCode).toBeLessThan(300);
+      for (const { link } of [reset, added]) {
+        const taken = await ask('POST', '/link/take', { token: tokenOf(link), password: PASSWORD });
+        expect(taken.statusCode, name).toBe(404);
+      }
+    }
+  });
+
+  it('who takes a link is in the audit of the workspace', async () => {
+    const { userId } = await invited('taker@example.com');
+    const rows = await auditOf('user.link_taken');
+    expect(rows.at(-1)).toMatchObject({ actor: `user:${userId}`, after: '{"purpose":"invitation"}' });
   });
 
   it('taking a link ends the session that the browser had, whoever it was', async () => {
