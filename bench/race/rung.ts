@@ -9,7 +9,7 @@ import { startCallers } from './callers-process.ts';
 import { SUBJECTS_CORE } from './cores.ts';
 import { readCoreBusyMs, readTree } from './process-tree.ts';
 import { type RaceProviders, startProviders } from './providers-process.ts';
-import type { RunningSubject, SubjectKind } from './subjects.ts';
+import type { RunningSubject, SubjectKind } from './subject.ts';
 
 export interface RungResult {
   subject: string;

@@ -1,22 +1,7 @@
 /** Who takes part. Each is started for a run, on a core of its own, and speaks Plivo's streams. */
+import type { SubjectKind } from './subject.ts';
 import { startOther } from './subjects/other.ts';
 import { startParley } from './subjects/parley.ts';
-
-export interface RunningSubject {
-  pid: number;
-  /** The call's id is appended. */
-  urlPrefix: string;
-  stop(): Promise<void>;
-}
-
-export interface SubjectKind {
-  name: string;
-  /** What its calls begin at: what setting one up costs is not to queue. */
-  dialsPerSecond: number;
-  /** Where the search for its knee begins. */
-  firstRung: number;
-  start(providersPort: number): Promise<RunningSubject>;
-}
 
 /** `peers`: where their packages are installed. */
 export function subjectsOf(peers: string): Record<string, SubjectKind> {

@@ -1,4 +1,4 @@
-/** A caller's line as frames for the wire: trimmed, without a pause that would end a turn, and where its speech lies. */
+/** A caller's line as frames: trimmed, without a pause that would end a turn, and where its speech lies. */
 import { decodeMulaw } from '../../../media/audio/g711.ts';
 import { LOUD_SAMPLE } from '../conversation.ts';
 

@@ -3,13 +3,27 @@
  * answers and latencies. Forked by `../providers-process.ts`: says `ready` with its port, then answers `ProvidersOrder`
  * by IPC; ends when disconnected.
  */
-import type { HttpResponse, WebSocket } from 'uWebSockets.js';
 import { loadUwsBinary } from '../../../media/io/socket-server/uws-server.ts';
 import { LATENCIES, TOKENS } from '../conversation.ts';
 import type { FromProviders, ProvidersOrder } from './orders.ts';
 import { Recogniser } from './recogniser.ts';
 import { Schedule, takeLatenessP99Ms } from './schedule.ts';
 import { VoiceSocket } from './voice.ts';
+
+/** What is used of its sockets and of its answers. */
+interface OpenSocket {
+  send(message: string, isBinary: boolean, compress: boolean): unknown;
+  end(code?: number, reason?: string): void;
+  getUserData(): Open;
+}
+
+interface Response {
+  cork(run: () => void): unknown;
+  writeStatus(status: string): Response;
+  writeHeader(name: string, value: string): Response;
+  write(piece: string): unknown;
+  end(piece: string): unknown;
+}
 
 interface Open {
   kind: 'listen' | 'speak';
@@ -24,7 +38,7 @@ if (!loaded.ok) throw new Error(`the providers of the race need uWebSockets.js: 
 const { uws } = loaded;
 const app = uws.App();
 const say = (message: FromProviders): void => void process.send?.(message);
-const sockets = new Set<WebSocket<Open>>();
+const sockets = new Set<OpenSocket>();
 let cpu = process.cpuUsage();
 let questions = 0;
 /** So many questions are refused, as one who asks too often is. */
@@ -122,7 +136,7 @@ app.post('/v1/chat/completions', (res) => {
   });
 });
 
-function answer(res: HttpResponse, askedAtMs: number, isOver: () => boolean): void {
+function answer(res: Response, askedAtMs: number, isOver: () => boolean): void {
   const schedule = new Schedule();
   for (const [index, piece] of PIECES.entries()) {
     schedule.at(askedAtMs + LATENCIES.firstTokenMs + index * LATENCIES.tokenMs, () => {

@@ -6,7 +6,7 @@ import { builtEntry, packageRoot } from '../../../src/config/built-entry.ts';
 import { endChild } from '../../harness/end-child.ts';
 import { spawnOnSubjectsCore } from '../cores.ts';
 import { missingPeer, type PeerName } from '../peers.ts';
-import type { RunningSubject } from '../subjects.ts';
+import type { RunningSubject } from '../subject.ts';
 
 const STOP_LIMIT_MS = 3_000;
 const START_LIMIT_MS = 60_000;

@@ -9,7 +9,7 @@ import { startStubControl } from '../../calls/stub-control.ts';
 import { endChild } from '../../harness/end-child.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { spawnOnSubjectsCore } from '../cores.ts';
-import type { RunningSubject } from '../subjects.ts';
+import type { RunningSubject } from '../subject.ts';
 
 const STOP_LIMIT_MS = 3_000;
 
