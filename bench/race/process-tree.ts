@@ -1,6 +1,6 @@
 /** A subject with all processes below it, and its core: processor time and memory, from Linux /proc. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { readThreadCpu } from '../calls/thread-cpu.ts';
+import { readThreadCpu, type ThreadCpu } from '../calls/thread-cpu.ts';
 
 /** `pid` and its descendants. */
 function treeOf(pid: number): number[] {
@@ -20,8 +20,8 @@ function treeOf(pid: number): number[] {
 }
 
 export interface TreeReading {
-  /** Since each of them began, of those that live. */
-  cpuMs: number;
+  /** Of those that live, since each of them began. */
+  threads: ThreadCpu[];
   /** Private and its share of what is shared (PSS): sums up over processes. */
   memoryBytes: number;
   processes: number;
@@ -29,18 +29,18 @@ export interface TreeReading {
 
 export function readTree(pid: number): TreeReading {
   const pids = treeOf(pid);
-  let cpuMs = 0;
+  const threads: ThreadCpu[] = [];
   let memoryBytes = 0;
   for (const one of pids) {
     try {
-      for (const thread of readThreadCpu(one)) cpuMs += thread.cpuMs;
+      threads.push(...readThreadCpu(one));
       const rollup = readFileSync(`/proc/${one}/smaps_rollup`, 'latin1');
       memoryBytes += Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1] ?? 0) * 1024;
     } catch {
       // It ended between the two reads.
     }
   }
-  return { cpuMs, memoryBytes, processes: pids.length };
+  return { threads, memoryBytes, processes: pids.length };
 }
 
 const MS_PER_TICK = 10;

@@ -3,6 +3,7 @@
  * and ended after it. What the subject is not to blame for makes it void.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuBetween } from '../calls/thread-cpu.ts';
 import { percentiles } from '../harness/percentile.ts';
 import type { Heard } from './caller/caller.ts';
 import { startCallers } from './callers-process.ts';
@@ -17,6 +18,8 @@ export interface RungResult {
   repetition: number;
   /** Of the subject with all its processes, for a second of a conversation. */
   cpuMs: number;
+  /** Of it the busiest threads, most first. */
+  threadsMs: number[];
   /** Share of its core, 0–1. */
   coreShare: number;
   /** Above the idle subject, for each conversation. */
@@ -52,6 +55,7 @@ export interface RungOrder {
 }
 
 const SEED = 2026;
+const TOLD_THREADS = 8;
 /** What a subject needs to become quiet before it is read idle. */
 const SETTLE_MS = 1_000;
 /** The kernel's work for its sockets is no intruder. */
@@ -100,12 +104,14 @@ async function measured(order: RungOrder, providers: RaceProviders, subject: Run
     const after = readTree(subject.pid);
     const { cpuMs: providersMs, latenessP99Ms } = await providers.report();
     const { heard, cpuMs: callersMs, sendLateness, closedEarly } = await callers.report;
-    const cpuMs = after.cpuMs - before.cpuMs;
+    const threads = cpuBetween(before.threads, after.threads);
+    const cpuMs = threads.reduce((sum, thread) => sum + thread.cpuMs, 0);
     const result = {
       subject: kind.name,
       conversations,
       repetition,
       cpuMs: cpuMs / seconds / conversations,
+      threadsMs: threads.slice(0, TOLD_THREADS).map((thread) => thread.cpuMs / seconds / conversations),
       coreShare: cpuMs / seconds / 1_000,
       memoryBytes: (after.memoryBytes - idle.memoryBytes) / conversations,
       idleBytes: idle.memoryBytes,

@@ -4,7 +4,16 @@ import { breakage, type RungResult } from '../../../../bench/race/rung.ts';
 
 function result(conversations: number, given: Partial<RungResult> = {}): RungResult {
   return {
-    ...{ subject: 'one', conversations, repetition: 1, cpuMs: 1, coreShare: 0.5, memoryBytes: 0, idleBytes: 0 },
+    ...{
+      subject: 'one',
+      conversations,
+      repetition: 1,
+      cpuMs: 1,
+      threadsMs: [1],
+      coreShare: 0.5,
+      memoryBytes: 0,
+      idleBytes: 0,
+    },
     ...{
       processes: 1,
       closedEarly: 0,
