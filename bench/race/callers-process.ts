@@ -11,18 +11,25 @@ export interface CallersRun {
 }
 
 export function startCallers(order: CallerOrder): CallersRun {
-  const child = fork(builtEntry('bench/race/caller/main.js'), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(builtEntry('bench/race/caller/main.js'), [], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // Ctrl-C is for the race, which ends what it began.
+    detached: true,
+  });
   const told = new Map<FromCallers['type'], (message: FromCallers) => void>();
   let fail: (error: Error) => void = () => {};
   const failure = new Promise<never>((_, failed) => {
     fail = failed;
   });
-  const moment = (type: FromCallers['type']): Promise<FromCallers> => {
-    const happens = Promise.race([new Promise<FromCallers>((done) => told.set(type, done)), failure]);
+  const moment = <Told>(type: FromCallers['type'], read: (message: FromCallers) => Told): Promise<Told> => {
+    const happens = Promise.race([new Promise<FromCallers>((done) => told.set(type, done)), failure]).then(read);
+    // Who waits for a later moment hears of it there.
     happens.catch(() => {});
     return happens;
   };
-  const [began, ended, report] = [moment('began'), moment('ended'), moment('report')];
+  const began = moment('began', () => {});
+  const ended = moment('ended', () => {});
+  const report = moment('report', (message) => (message as Extract<FromCallers, { type: 'report' }>).report);
   child.on('message', (message: FromCallers) => {
     if (message.type === 'ready') child.send(order);
     else if (message.type === 'failed') fail(new Error(message.why));
@@ -30,9 +37,7 @@ export function startCallers(order: CallerOrder): CallersRun {
   });
   child.once('exit', () => fail(new Error('the callers ended before their report')));
   return {
-    began: began.then(() => {}),
-    ended: ended.then(() => {}),
-    report: report.then((message) => (message as Extract<FromCallers, { type: 'report' }>).report),
+    ...{ began, ended, report },
     stop() {
       if (child.connected) child.disconnect();
     },

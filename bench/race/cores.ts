@@ -11,7 +11,7 @@ export function leaveSubjectsCore(): void {
   execFileSync('taskset', ['-a', '-p', '-c', `1-${cores - 1}`, String(process.pid)], { stdio: 'ignore' });
 }
 
-/** As `spawn`, on the subject's core alone. */
+/** As `spawn`, on the subject's core alone; Ctrl-C does not reach it. */
 export function spawnOnSubjectsCore(command: string, args: readonly string[], options: SpawnOptions) {
-  return spawn('taskset', ['-c', String(SUBJECTS_CORE), command, ...args], options);
+  return spawn('taskset', ['-c', String(SUBJECTS_CORE), command, ...args], { ...options, detached: true });
 }
