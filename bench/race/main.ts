@@ -72,9 +72,9 @@ function keep(): void {
   writeFileSync(values.out, JSON.stringify({ node: process.version, versions, results, climbs }, null, 1));
 }
 
-/** The run that is under way is finished; a second signal ends it all. */
+/** The run that is under way is finished, and what there is told; SIGTERM ends all at once. */
 let isStopped = false;
-process.once('SIGINT', () => {
+process.on('SIGINT', () => {
   isStopped = true;
 });
 
