@@ -101,7 +101,8 @@ async function search(name: string, repetition: number): Promise<void> {
   const { heard } = unloaded ?? (await run(name, UNLOADED, repetition));
   const before = climbs.findLast(({ subject }) => subject === name);
   const from = before?.carried ?? subjects[name]!.firstRung;
-  const unloadedMs = percentile(heard.repliesMs, 0.5);
+  // The slowest of them: a subject's own unevenness is not the load's.
+  const unloadedMs = percentile(heard.repliesMs, 1);
   const climbed = await climb({ subject: name, repetition, from, unloadedMs }, (at) => run(name, at, repetition));
   climbs.push(climbed);
   keep();

@@ -141,7 +141,7 @@ function voidBecause(result: Omit<RungResult, 'voidBecause' | 'isUnloaded'>): st
 }
 
 export interface Limits {
-  /** Above the subject's own answer when it has nothing else to do. */
+  /** Above the slowest of the subject's own answers when it has nothing else to do. */
   replyP99Ms: number;
   /** Of what was heard, late. */
   lateShare: number;
@@ -149,7 +149,7 @@ export interface Limits {
 
 export const LIMITS: Limits = { replyP99Ms: 50, lateShare: 0.001 };
 
-/** Why it was not carried; null: it was. `unloadedMs`: the subject's answers without load, median. */
+/** Why it was not carried; null: it was. `unloadedMs`: the slowest of the subject's answers without load. */
 export function breakage(result: RungResult, unloadedMs: number): string | null {
   const { heard, closedEarly } = result;
   if (closedEarly > 0) return `${closedEarly} conversations broke off`;
