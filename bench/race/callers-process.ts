@@ -3,6 +3,11 @@ import { fork } from 'node:child_process';
 import { builtEntry } from '../../src/config/built-entry.ts';
 import type { CallerOrder, CallerReport, FromCallers } from './caller/orders.ts';
 
+/** The subject did not take its conversations. */
+export class NotTaken extends Error {
+  override name = 'NotTaken';
+}
+
 export interface CallersRun {
   began: Promise<void>;
   ended: Promise<void>;
@@ -32,7 +37,7 @@ export function startCallers(order: CallerOrder): CallersRun {
   const report = moment('report', (message) => (message as Extract<FromCallers, { type: 'report' }>).report);
   child.on('message', (message: FromCallers) => {
     if (message.type === 'ready') child.send(order);
-    else if (message.type === 'failed') fail(new Error(message.why));
+    else if (message.type === 'failed') fail(new NotTaken(message.why));
     else told.get(message.type)?.(message);
   });
   child.once('exit', () => fail(new Error('the callers ended before their report')));

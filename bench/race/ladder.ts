@@ -2,10 +2,11 @@
  * How many conversations a subject carries: rungs are tried from one on, upwards while they hold, downwards while they
  * break, until the highest that holds lies beside one that does not.
  */
+import { NotTaken } from './callers-process.ts';
 import { breakage, type RungResult } from './rung.ts';
 
 const RUNGS = [5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 175, 200, 250, 300, 350, 400] as const;
-/** A run that is void is tried again, so often. */
+/** A run that broke and is void is tried again, so often. */
 const TRIES = 2;
 
 export interface Climb {
@@ -32,14 +33,14 @@ export async function climb(
     RUNGS.findLastIndex((rung) => rung <= from),
   );
   while (index > low && index < high) {
-    const result = await tried(() => run(RUNGS[index]!));
+    const at = RUNGS[index]!;
     // What was late beside a full core may have been late by itself: only what held all the same is known.
-    const why = breakage(result, unloadedMs);
+    const { why, voidBecause } = await tried(() => judged(() => run(at), unloadedMs));
     if (why === null) low = index;
     else {
       high = index;
-      found.brokeBy = result.voidBecause === null ? `${why} at ${RUNGS[index]}` : null;
-      found.endedBy = result.voidBecause === null ? null : `${result.voidBecause} at ${RUNGS[index]}`;
+      found.brokeBy = voidBecause === null ? `${why} at ${at}` : null;
+      found.endedBy = voidBecause === null ? null : `${voidBecause} at ${at}`;
     }
     index = why === null ? index + 1 : index - 1;
   }
@@ -47,8 +48,25 @@ export async function climb(
   return found;
 }
 
-async function tried(run: () => Promise<RungResult>): Promise<RungResult> {
+interface Judged {
+  /** Why it was not carried; null: it was. */
+  why: string | null;
+  voidBecause: string | null;
+}
+
+async function judged(run: () => Promise<RungResult>, unloadedMs: number): Promise<Judged> {
+  try {
+    const result = await run();
+    return { why: breakage(result, unloadedMs), voidBecause: result.voidBecause };
+  } catch (error) {
+    if (!(error instanceof NotTaken)) throw error;
+    return { why: error.message, voidBecause: null };
+  }
+}
+
+async function tried(run: () => Promise<Judged>): Promise<Judged> {
   let result = await run();
-  for (let again = 1; again < TRIES && result.voidBecause !== null; again++) result = await run();
+  const isOpen = ({ why, voidBecause }: Judged): boolean => why !== null && voidBecause !== null;
+  for (let again = 1; again < TRIES && isOpen(result); again++) result = await run();
   return result;
 }

@@ -30,7 +30,7 @@ export interface RungResult {
   closedEarly: number;
   /** Of the subject's core: whoever else was on it. */
   intrudersShare: number;
-  /** Of the other core: callers and providers together. */
+  /** Of the other core: callers, providers and the race itself together. */
   otherShare: number;
   sendLatenessP99Ms: number;
   providersLatenessP99Ms: number;
@@ -95,11 +95,13 @@ async function measured(order: RungOrder, providers: RaceProviders, subject: Run
     await providers.report();
     const before = readTree(subject.pid);
     const busyBeforeMs = readCoreBusyMs(SUBJECTS_CORE);
+    const ownCpu = process.cpuUsage();
     const beganAtMs = performance.now();
     const trouble = order.trouble === undefined ? null : setTimeout(order.trouble, measureMs / 2, providers);
     await callers.ended;
     if (trouble !== null) clearTimeout(trouble);
     const seconds = (performance.now() - beganAtMs) / 1_000;
+    const own = process.cpuUsage(ownCpu);
     const busyMs = readCoreBusyMs(SUBJECTS_CORE) - busyBeforeMs;
     const after = readTree(subject.pid);
     const { cpuMs: providersMs, latenessP99Ms } = await providers.report();
@@ -119,7 +121,7 @@ async function measured(order: RungOrder, providers: RaceProviders, subject: Run
       heard,
       closedEarly,
       intrudersShare: Math.max(0, busyMs - cpuMs) / seconds / 1_000,
-      otherShare: (callersMs + providersMs) / seconds / 1_000,
+      otherShare: (callersMs + providersMs + (own.user + own.system) / 1_000) / seconds / 1_000,
       sendLatenessP99Ms: sendLateness.p99Ms,
       providersLatenessP99Ms: latenessP99Ms,
     };

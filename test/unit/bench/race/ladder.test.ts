@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NotTaken } from '../../../../bench/race/callers-process.ts';
 import { climb } from '../../../../bench/race/ladder.ts';
 import { breakage, type RungResult } from '../../../../bench/race/rung.ts';
 
@@ -82,6 +83,16 @@ describe('the search for what a subject carries', () => {
   it('carries none where the lowest rung breaks', async () => {
     const { run } = carrying(0);
     expect(await climb({ ...order, from: 5 }, run)).toMatchObject({ carried: 0 });
+  });
+
+  it('counts conversations that were not taken as not carried, and lets other faults through', async () => {
+    const found = await climb({ ...order, from: 5 }, async (conversations) => {
+      if (conversations > 5) throw new NotTaken('2 calls were not open in time');
+      return result(conversations);
+    });
+    expect(found).toMatchObject({ carried: 5, brokeBy: '2 calls were not open in time at 10' });
+    const stopped = climb({ ...order, from: 5 }, () => Promise.reject(new Error('stopped')));
+    await expect(stopped).rejects.toThrow('stopped');
   });
 
   it('tries a void run again, and knows nothing above it where it stays void', async () => {
