@@ -2,6 +2,7 @@
  * The way of a call through control: placed, changed, timed, ended. Here stands what follows from an end. Made by
  * `control.ts`, after what has to hear of ends.
  */
+import { analyseAtEnd } from '../analysis/analyse-at-end.ts';
 import type { CallRow } from '../calls/call-row.ts';
 import { createDialledCalls } from '../lifecycle/dialled-calls.ts';
 import { createLeadFollower } from '../lifecycle/lead-follower.ts';
@@ -46,7 +47,7 @@ export function createCallCourse(
     metrics.callEnded(call.status, call.endedReason ?? 'none');
     limitStores.callEnded(call);
     room.gone(call.callUuid);
-    if (call.analysisStatus === 'pending') analysis.ring(call.callUuid, call.workspaceId);
+    analysis.callEnded(call);
     embed.callEnded(call);
     tools.callEnded(call.callUuid);
     ground.traces?.callEnded(call.callUuid);
@@ -59,6 +60,7 @@ export function createCallCourse(
     ...telling,
     timerScale,
     follow: createLeadFollower({ clock }),
+    analyse: (tx, seen) => analyseAtEnd(shared, tx, seen),
     perform: effects.perform,
     ended,
     deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),

@@ -17,6 +17,7 @@ import type {
   WebSetup,
 } from '../../media/contract/live-session.ts';
 import type { CallLogLine } from '../calls/append-call-log.ts';
+import { CallChange } from '../calls/call-change.ts';
 import { lockCall, readOwnCall } from '../calls/call-row.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
 import { readTurns } from '../calls/call-turns.ts';
@@ -143,7 +144,8 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       if (burned.length === 0) return 'token_used';
       if (!(await keepPromise(tx, said.jti))) return 'concurrency_limit';
       const logged = await makeCall(tx, { said, agent, session, nowEpochMs });
-      return takeStream(tx, sealer, { mediaId, callUuid: session.callUuid, nowEpochMs, logged });
+      const change = new CallChange((await lockCall(tx, session.callUuid))!);
+      return takeStream(tx, sealer, { change, mediaId, nowEpochMs, logged });
     });
     if (made === 'token_used') return refused(made, 'the session token was used before');
     if (made === 'concurrency_limit') return refused(made, 'too many sessions');
@@ -212,7 +214,8 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       if (before.epoch !== token.epoch || spent.length > 0) return 'token_used';
       await tx.query('UPDATE web_sessions SET resume_number = 0 WHERE call_uuid = $1', [callUuid]);
       const turns = await readTurns(tx, callUuid);
-      const stream = await takeStream(tx, sealer, { mediaId, callUuid, nowEpochMs, detail: { resumed: true } });
+      const change = new CallChange(before);
+      const stream = await takeStream(tx, sealer, { change, mediaId, nowEpochMs, detail: { resumed: true } });
       return { stream, turns };
     });
     if (typeof won === 'string') return refused(won, 'the session is over, or has gone on elsewhere');

@@ -12,12 +12,12 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import type { CallLogLine } from '../calls/append-call-log.ts';
+import type { CallChange } from '../calls/call-change.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallRow, lockCall } from '../calls/call-row.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { placeholdersOf } from '../calls/call-setup.ts';
-import { changeCall } from '../calls/change-call.ts';
 import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
-import { issueRecordingKey } from '../recordings/recording-keys.ts';
+import { newRecordingKey } from '../recordings/recording-keys.ts';
 import { firstStreamBegan } from '../recordings/recording-rows.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
@@ -38,9 +38,10 @@ export interface ClaimedStreamDeps {
 
 /** What a token that held names. */
 export interface ProvenClaim {
+  /** Of the locked call. */
+  change: CallChange;
   /** Who claims. */
   mediaId: string;
-  callUuid: string;
   nowEpochMs: number;
   /** Lines of the call's log that belong before the claim's. */
   logged?: readonly CallLogLine[];
@@ -64,23 +65,24 @@ export interface ClaimedStream {
 export async function takeStream(
   tx: Queryable,
   sealer: Sealer,
-  { mediaId, callUuid, nowEpochMs, logged = [], detail }: ProvenClaim,
+  { change, mediaId, nowEpochMs, logged = [], detail }: ProvenClaim,
 ): Promise<ClaimedStream> {
-  const before = (await lockCall(tx, callUuid)) as CallRow;
-  const lease = {
-    epoch: before.epoch + 1,
+  const { call } = change;
+  const ownerBefore = call.ownerMediaId;
+  change.set({
+    epoch: call.epoch + 1,
     ownerMediaId: mediaId,
     leaseUntil: new Date(nowEpochMs + LEASE_MS),
     mediaStoppedAt: null,
-  };
-  const owned: CallRow = { ...before, ...lease };
-  const call: CallRow = { ...owned, deadlineAt: nextDeadline(owned, nowEpochMs) };
+  });
+  change.set({ deadlineAt: nextDeadline(call, nowEpochMs) });
   const data = { mediaId, epoch: call.epoch, ...detail };
-  const lines = [...logged, { kind: 'media.claimed', data, atEpochMs: nowEpochMs }];
-  const events = await changeCall(tx, callUuid, { ...lease, deadlineAt: call.deadlineAt }, lines);
-  const recordingKeyHex = await issueRecordingKey(tx, sealer, call);
+  change.log(...logged, { kind: 'media.claimed', data, atEpochMs: nowEpochMs });
+  const key = newRecordingKey(sealer, call);
+  await change.also(key.write).write(tx);
   const checkpoint = await resumeFrom(tx, call, nowEpochMs);
-  return { call, ownerBefore: before.ownerMediaId, recordingKeyHex, checkpoint, events, atEpochMs: nowEpochMs };
+  const { events } = change;
+  return { call, ownerBefore, recordingKeyHex: key.keyHex, checkpoint, events, atEpochMs: nowEpochMs };
 }
 
 /** When that is committed: who follows the call hears of it, and this is what media is given. `leg`: its kind's own. */

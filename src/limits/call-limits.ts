@@ -6,13 +6,14 @@
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Queryable } from '../store/database.ts';
+import type { Write } from '../store/joint-write.ts';
 import { type CallLimitSettings, type CallScope, createSettingsReader } from './call-limit-settings.ts';
 import { type RateAsk, rateAsk, remainingOf } from './gcra.ts';
 import { rateNames, slotNames } from './limit-names.ts';
 import type { AdmissionAnswer, Hold, SlotAsk } from './limit-store.ts';
 import { createLineFloor, paceAsk, spacedAsk } from './line-pace.ts';
 import { createRemainingTimes } from './remaining-time.ts';
-import { admitToSlots, keepPromise, type LimitStores, PROMISE_MS } from './slot-admission.ts';
+import { admitToSlots, keptPromise, type LimitStores, PROMISE_MS } from './slot-admission.ts';
 
 export type CallLimitAnswer =
   | { ok: true; left: CallsLeft }
@@ -28,9 +29,10 @@ export interface CallsLeft {
 }
 
 export interface CallLimits {
-  admit(scope: CallScope, callUuid: string): Promise<CallLimitAnswer>;
-  /** In the transaction that inserts the row. False: the promise has ended; insert nothing. */
-  settle(tx: Queryable, callUuid: string): Promise<boolean>;
+  /** `known`: the scope's settings, where somebody has just read them. */
+  admit(scope: CallScope, callUuid: string, known?: CallLimitSettings): Promise<CallLimitAnswer>;
+  /** A part of the statement that inserts the row, which throws `PromiseEnded` where there must be none. */
+  settle(callUuid: string): Write;
   /** How long to wait, in ms, before the carrier is asked. Null: so many wait already that this one must not. */
   turn(scope: CallScope): Promise<number | null>;
   /** Gives the slots back when no row was written. */
@@ -54,8 +56,8 @@ export function createCallLimits(deps: CallLimitsDeps): CallLimits {
   const floor = createLineFloor(clock);
 
   return {
-    async admit(scope, callUuid) {
-      const limits = await settings.read(scope);
+    async admit(scope, callUuid, known) {
+      const limits = await settings.read(scope, known);
       const { lineConcurrent, linePerSecond } = limits;
       if (lineConcurrent === 0 || linePerSecond === 0) return switchedOff(lineConcurrent, linePerSecond);
       const { rates, slots } = asksOf(scope, limits);
@@ -63,7 +65,7 @@ export function createCallLimits(deps: CallLimitsDeps): CallLimits {
       if (!answer.ok) return refused(scope, answer, rates, slots);
       return { ok: true, left: leftAfter(answer, rates, slots, 1) };
     },
-    settle: keepPromise,
+    settle: keptPromise,
     async turn(scope) {
       // The row is there: that the store is away now must not leave it undialled. This process still spaces its own.
       let perSecond = 1;

@@ -33,7 +33,6 @@ import { createRecordingUploader, type RecordingUploader } from '../../../src/re
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
 import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTheirOrder, type MessagesInOrder } from '../../support/in-their-order.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
@@ -163,7 +162,6 @@ export async function createHarness(): Promise<Harness> {
         bus.publish(event);
       },
     },
-    recordCallEvent,
     webhookDispatcher,
     follow: createLeadFollower({ clock }),
     perform: effects.perform,
@@ -176,7 +174,6 @@ export async function createHarness(): Promise<Harness> {
     node: 'node-1',
     bus,
     webhookDispatcher,
-    recordCallEvent,
   });
   const joiner = createJoiner({
     ...shared,
@@ -186,7 +183,6 @@ export async function createHarness(): Promise<Harness> {
     dataDir,
     bus,
     webhookDispatcher,
-    recordCallEvent,
     joined: () => {},
   });
   const limits = createPostgresStore(database);
@@ -212,7 +208,6 @@ export async function createHarness(): Promise<Harness> {
         bus,
         webhookDispatcher,
         transitions,
-        recordCallEvent,
         recordings: { node: 'node-1', nudge() {} },
         tools: { claim: async () => () => {} },
         replied: (stages) => void replied.push(stages),
