@@ -25,6 +25,9 @@ const STATEMENTS = `${OWN}
 const COMMITS = `${OWN}
   SELECT xact_commit::float8 AS commits, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS "walBytes"
     FROM pg_stat_database WHERE datname = current_database()`;
+const SETTLED = `${OWN}
+  SELECT EXISTS (SELECT 1 FROM calls WHERE ended_at IS NULL OR recording_status = 'pending' OR analysis_status = 'pending')
+      OR EXISTS (SELECT 1 FROM webhook_deliveries WHERE state = 'pending') AS open`;
 /** A session tells of its commits when it has been idle for so long. */
 export const SETTLE_MS = 12_000;
 const RESTART_LIMIT_MS = 30_000;
@@ -72,6 +75,13 @@ export class PostgresCounts {
     };
     this.#ownCommits += 2;
     return counts;
+  }
+
+  /** Every call is over, its recording stored and its last webhook delivered. */
+  async allSettled(): Promise<boolean> {
+    const [row] = await this.#database.query<{ open: boolean }>(SETTLED);
+    this.#ownCommits += 1;
+    return row?.open === false;
   }
 
   close(): Promise<void> {

@@ -143,8 +143,8 @@ const listOf = (columns: Readonly<Record<string, string>>): string =>
 
 const SELECT_LIST = listOf(COLUMNS);
 
-/** `SELECT` with every property of `CallRow`; the caller adds WHERE, with `c` for the call. */
-export const SELECT_CALL = `SELECT ${SELECT_LIST}, w.slug AS enterprise FROM calls c JOIN workspaces w ON w.id = c.workspace_id`;
+/** With every property of `CallRow`; the caller adds WHERE, with `c` for the call. */
+const SELECT_CALL = `SELECT ${SELECT_LIST}, w.slug AS enterprise FROM calls c JOIN workspaces w ON w.id = c.workspace_id`;
 
 /** For the API: a client may only name calls of its own workspace. */
 export async function readCall(

@@ -63,7 +63,7 @@ export function createCallCourse(
     analyse: (tx, seen) => analyseAtEnd(shared, tx, seen),
     perform: effects.perform,
     ended,
-    deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
+    deadlineMoved: (callUuid, deadlineAt) => reaper.moved(callUuid, deadlineAt),
   });
   const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, effects });
 

@@ -38,6 +38,8 @@ export interface Reaper {
   sweep(): Promise<number>;
   /** A deadline may come before the next sweep: sweep then. */
   nudge(deadlineAt: Date | null): void;
+  /** The same of a call, whose former deadline comes to nothing. */
+  moved(callUuid: string, deadlineAt: Date | null): void;
   /** Resolves when the running sweep is over. */
   close(): Promise<void>;
 }
@@ -87,6 +89,8 @@ export function createReaper(deps: ReaperDeps): Reaper {
   let databaseWasAway = false;
   /** The next that is known. */
   let dueAtEpochMs = Number.NEGATIVE_INFINITY;
+  /** Of calls that this process has changed: those within the horizon. */
+  const near = new Map<string, number>();
   /** Until then the calls are looked at each second: behind the next deadline there may be more. */
   let busyUntilMs = Number.NEGATIVE_INFINITY;
   let leave = (): void => {};
@@ -242,7 +246,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
       await patchCall(tx, callUuid, { deadlineAt: next });
       return next;
     });
-    nudge(deadlineAt);
+    moved(callUuid, deadlineAt);
   }
 
   function schedule(afterMs: number): void {
@@ -263,10 +267,12 @@ export function createReaper(deps: ReaperDeps): Reaper {
       return;
     }
     watchWallClock();
-    if (deps.due !== undefined && dueAtEpochMs > clock.epochMs() && clock.nowMs() >= busyUntilMs) {
-      schedule(Math.min(SWEEP_EVERY_MS, dueAtEpochMs - clock.epochMs() + 1));
+    const nextEpochMs = Math.min(dueAtEpochMs, ...near.values());
+    if (deps.due !== undefined && nextEpochMs > clock.epochMs() && clock.nowMs() >= busyUntilMs) {
+      schedule(Math.min(SWEEP_EVERY_MS, nextEpochMs - clock.epochMs() + 1));
       return;
     }
+    for (const [callUuid, atEpochMs] of near) if (atEpochMs <= clock.epochMs()) near.delete(callUuid);
     let nextInMs = SWEEP_EVERY_MS;
     dueAtEpochMs = Number.POSITIVE_INFINITY;
     running = sweep()
@@ -301,6 +307,14 @@ export function createReaper(deps: ReaperDeps): Reaper {
     schedule(Math.max(0, afterMs) + 1);
   }
 
+  function moved(callUuid: string, deadlineAt: Date | null): void {
+    near.delete(callUuid);
+    const afterMs = (deadlineAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.epochMs();
+    if (deadlineAt === null || afterMs >= HORIZON_MS) return;
+    near.set(callUuid, deadlineAt.getTime());
+    schedule(Math.max(0, afterMs) + 1);
+  }
+
   const question = {
     sql: () => `(${NEXT_DEADLINE})`,
     found(epochMs: unknown) {
@@ -319,6 +333,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     },
     sweep,
     nudge,
+    moved,
     async close() {
       closed = true;
       leave();

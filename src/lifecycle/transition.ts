@@ -39,7 +39,7 @@ export interface TransitionDeps {
   /** The call is over; told after the commit, once. Whatever was held for it is let go; must not throw or block. */
   ended?(call: CallRow): void;
   /** The row's next timer, told after the commit, so that a near one is not late by a sweep. */
-  deadlineMoved(deadlineAt: Date | null): void;
+  deadlineMoved(callUuid: string, deadlineAt: Date | null): void;
 }
 
 export interface Applied {
@@ -136,7 +136,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
     for (const event of events) deps.bus.publish(event);
     if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
     if (change.effects.length > 0) deps.perform(call, change.effects);
-    deps.deadlineMoved(call.deadlineAt);
+    deps.deadlineMoved(call.callUuid, call.deadlineAt);
     if (change.finished) deps.ended?.(call);
   }
 }

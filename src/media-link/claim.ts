@@ -7,16 +7,18 @@ import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
 import { CallChange } from '../calls/call-change.ts';
-import { type CallRow, lockCall, SELECT_CALL } from '../calls/call-row.ts';
+import { lockCall } from '../calls/call-row.ts';
 import { createAgentReader } from '../calls/call-setup.ts';
 import { mayTalk } from '../lifecycle/carrier-report.ts';
 import { type ClaimedStreamDeps, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
+import type { DialledCalls } from '../lifecycle/dialled-calls.ts';
 import type { LineCarriers } from '../lifecycle/line-carriers.ts';
 import { sha256OfToken } from '../lifecycle/stream-token.ts';
 
 interface ClaimDeps extends ClaimedStreamDeps {
   log: Logger;
   lineCarriers: LineCarriers;
+  dialledCalls: Pick<DialledCalls, 'ofToken'>;
   publicUrl: string;
 }
 
@@ -34,7 +36,7 @@ export function createClaimStream(deps: ClaimDeps): ClaimStream {
   const agentOf = createAgentReader(database);
   return async (mediaId, claim) => {
     const tokenSha256 = sha256OfToken(claim.token);
-    const [seen] = await database.query<CallRow>(`${SELECT_CALL} WHERE c.media_token_sha256 = $1`, [tokenSha256]);
+    const seen = await deps.dialledCalls.ofToken(tokenSha256);
     if (seen === undefined || seen.carrier !== claim.carrier) return REFUSED.unknown;
 
     const carrier = await deps.lineCarriers.of(seen);

@@ -21,6 +21,7 @@ import { lockRecorded, type RecordedCall } from '../recordings/recorded-call.ts'
 import type { RecordingLinks } from '../recordings/recording-links.ts';
 import { type AfterReport, addRecordingReport } from '../recordings/recording-report.ts';
 import { streamNeverBegan } from '../recordings/recording-rows.ts';
+import type { RecordingUploader } from '../recordings/recording-uploader.ts';
 import { settleRecording } from '../recordings/settle-recording.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
@@ -40,7 +41,7 @@ export interface MediaMessagesDeps {
   tools: Pick<ToolExecutor, 'claim'>;
   webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   /** This node's disk, on which media has finished a recording; and the uploader that takes it to the store. */
-  recordings: { node: string; nudge(): void };
+  recordings: { node: string } & Pick<RecordingUploader, 'nudge' | 'offer'>;
   sealer: Sealer;
   links: RecordingLinks;
   /** A reply's steps were stored. */
@@ -195,11 +196,13 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     const { sound, ...facts } = message.recording ?? { sound: undefined };
     const recording = message.recording === null ? null : (facts as RecordingFacts);
     if (message.recording === null) log.warn({ callUuid, error }, 'the call could not be recorded');
-    let next: AfterReport = { upload: false, superfluous: null };
+    const offered = deps.recordings.offer();
+    let next: AfterReport = { upload: null, superfluous: null };
     await onOwnedCall(
       message,
       async (tx, recorded) => {
-        const at = { node: deps.recordings.node, nowEpochMs: clock.epochMs() };
+        const nowEpochMs = clock.epochMs();
+        const at = { node: deps.recordings.node, nowEpochMs, dueAt: offered?.dueAt ?? new Date(nowEpochMs) };
         next = await addRecordingReport(recorded, { epoch: message.epoch, recording, error }, at);
         if (sound !== undefined) await addWaveformLatency(tx, recorded, message.epoch, sound);
         await settleRecording(deps, tx, recorded);
@@ -208,7 +211,10 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     );
     // It was still being finished when it was erased, or it is stored already.
     if (next.superfluous !== null) await rm(next.superfluous, { force: true });
-    if (next.upload) deps.recordings.nudge();
+    if (next.upload === null) return;
+    // One that was told before is due by itself.
+    if (offered !== null && next.upload.nextAt === offered.dueAt) offered.take(next.upload);
+    else deps.recordings.nudge();
   }
 
   return {

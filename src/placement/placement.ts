@@ -117,7 +117,14 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
   if (!made.ok) return made.refused;
   const { left, maxDurationSeconds } = made;
   const { id: lineId, carrier: carrierName, credentialsVersion = null } = call.line;
-  deps.dialledCalls.placed({ callUuid, lineId, carrier: carrierName, lineCredentialsVersion: credentialsVersion });
+  deps.dialledCalls.placed({
+    callUuid,
+    agentId: call.agent.id,
+    agentVersion: call.agent.version,
+    lineId,
+    carrier: carrierName,
+    lineCredentialsVersion: credentialsVersion,
+  });
 
   const outcome = await askCarrier(deps, carrier, call, {
     callUuid,

@@ -5,6 +5,7 @@
  */
 import type { RecordingFacts } from '../../media/contract/conversation.ts';
 import { changeRecording, type RecordedCall } from './recorded-call.ts';
+import type { RecordingRow } from './recording-rows.ts';
 import { partFailed } from './settle-recording.ts';
 
 export interface RecordingReport {
@@ -13,29 +14,30 @@ export interface RecordingReport {
   error: string | null;
 }
 
-/** `upload`: there is something for the uploader. `superfluous`: the file at this path is to go. */
 export interface AfterReport {
-  upload: boolean;
+  /** What there is for the uploader; null: nothing. */
+  upload: RecordingRow | null;
+  /** The file at this path is to go; null: none. */
   superfluous: string | null;
 }
 
-/** Adds it to the call's change. `node` names the disk that the file lies on. */
+/** Adds it to the call's change. `node` names the disk that the file lies on; `dueAt`: when the uploader is to look. */
 export async function addRecordingReport(
   { change, recordings }: Pick<RecordedCall, 'change' | 'recordings'>,
   report: RecordingReport,
-  at: { node: string; nowEpochMs: number },
+  at: { node: string; nowEpochMs: number; dueAt: Date },
 ): Promise<AfterReport> {
   const { epoch, recording, error } = report;
   const rows = await recordings();
   const row = rows.find((one) => one.epoch === epoch);
   if (row === undefined || row.state === 'erased' || row.state === 'stored') {
-    return { upload: false, superfluous: recording?.path ?? null };
+    return { upload: null, superfluous: recording?.path ?? null };
   }
-  if (row.state === 'spooled') return { upload: true, superfluous: null };
+  if (row.state === 'spooled') return { upload: row, superfluous: null };
   if (recording === null) {
     changeRecording(change, row, { state: 'failed', nextAt: null, lastError: error });
     partFailed(change, rows, { epoch, error, nowEpochMs: at.nowEpochMs });
-    return { upload: false, superfluous: null };
+    return { upload: null, superfluous: null };
   }
   const { path, ...facts } = recording;
   changeRecording(change, row, {
@@ -44,10 +46,10 @@ export async function addRecordingReport(
     spoolNode: at.node,
     spoolPath: path,
     attempts: 0,
-    nextAt: new Date(at.nowEpochMs),
+    nextAt: at.dueAt,
     lastError: null,
   });
   const { recordingStatus } = change.call;
   if (recordingStatus === 'failed' || recordingStatus === 'none') change.set({ recordingStatus: 'pending' });
-  return { upload: true, superfluous: null };
+  return { upload: row, superfluous: null };
 }

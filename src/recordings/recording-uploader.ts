@@ -52,6 +52,11 @@ export interface UploadFigures {
 }
 
 export interface RecordingUploader extends Sweeper {
+  /**
+   * Takes a recording that has just been finished, if it has room: whoever writes its row has it due at that time, and
+   * hands it over by `take` when that is committed. Null: it is due at once, and a nudge finds it.
+   */
+  offer(): { dueAt: Date; take(row: RecordingRow): void } | null;
   /** One look by hand: how many it stored. Rejects when the database is away. */
   sweep(): Promise<number>;
   readonly figures: Readonly<UploadFigures>;
@@ -61,6 +66,8 @@ const AT_ONCE = 4;
 const PAUSES = { firstMs: 2_000, longestMs: 600_000 };
 /** A process that took one and died: the next takes it again after this. */
 const CLAIM_MS = 120_000;
+/** The same of one that it was offered: most are stored within the second. */
+const OFFERED_MS = 15_000;
 const LONGEST_ERROR = 500;
 
 /** What is on the disk is not what media wrote: trying again is no use. */
@@ -70,6 +77,7 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
   const { database, clock, log, store } = deps;
   const figures: UploadFigures = { stored: 0, failed: 0, retries: 0 };
   let closed = false;
+  const offered = new Set<Promise<boolean>>();
 
   const pauses = new OwedPauses(database);
 
@@ -241,6 +249,21 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     });
   }
 
+  function offer(): ReturnType<RecordingUploader['offer']> {
+    if (closed || offered.size >= AT_ONCE) return null;
+    return {
+      dueAt: new Date(clock.epochMs() + OFFERED_MS),
+      take(row) {
+        if (closed) return;
+        // What could not be told of it now is due by its row.
+        const stored = upload(row)
+          .catch(() => false)
+          .finally(() => offered.delete(stored));
+        offered.add(stored);
+      },
+    };
+  }
+
   const mayBeDue: DueQuestion['sql'] = (place) =>
     `EXISTS (SELECT 1 FROM call_recordings WHERE state = 'spooled' AND spool_node = ${place(deps.node)} AND next_at <= ${NOW})`;
   const sweeper = createSweeper({
@@ -253,9 +276,11 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     ...sweeper,
     figures,
     sweep,
+    offer,
     async close() {
       closed = true;
       await sweeper.close();
+      await Promise.allSettled([...offered]);
     },
   };
 }

@@ -9,12 +9,14 @@ import type { CallChange } from '../calls/call-change.ts';
 import type { CallRecord } from '../calls/call-record.ts';
 import type { Queryable } from '../store/database.ts';
 import { type Write, writeTogether } from '../store/joint-write.ts';
+import { CLAIM_MS } from './claim-time.ts';
+import { knownHealthySql } from './endpoint-health.ts';
 import { buildEventBody, buildWorkspaceEventBody } from './event-body.ts';
 import { createEventId } from './event-id.ts';
 import { type CallEventName, isOptIn, type WorkspaceEventName } from './events.ts';
 import { bodyText } from './payload-limit.ts';
 import { transcriptOf } from './transcript.ts';
-import { rememberWritten } from './written.ts';
+import { rememberWritten, startsFirstAttempts } from './written.ts';
 
 /** Starts deliveries. A loss of what was dispatched loses nothing: the sweep finds the row. */
 export interface WebhookDispatcher {
@@ -120,26 +122,64 @@ function eventWrite({ id, workspaceId, callUuid, event, sequence, body, nowEpoch
 
 /** `made` gets the ids: none when the workspace has no URL. */
 function deliveryWrite(row: EventRow, made: (ids: readonly string[]) => void): Write {
-  const { callUuid } = row;
+  const { callUuid, workspaceId } = row;
+  const createdAt = new Date(row.nowEpochMs);
+  const until = callUuid !== null && startsFirstAttempts() ? new Date(row.nowEpochMs + CLAIM_MS) : null;
+  let at = '';
   return {
     sql(place) {
-      const at = `${place(new Date(row.nowEpochMs))}::timestamptz`;
-      return `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at)
-       SELECT ${place(uuidv7())}::uuid, ${place(row.id)}::text, e.id, 'pending', ${at}, ${at}
-         FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id
-         LEFT JOIN calls c ON c.call_uuid = ${place(callUuid)}::uuid
-        WHERE e.workspace_id = ${place(row.workspaceId)}::uuid AND e.removed_at IS NULL
+      at = `${place(createdAt)}::timestamptz`;
+      const call = `${place(callUuid)}::uuid`;
+      return `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at, claimed_until)
+       SELECT ${place(uuidv7())}::uuid, ${place(row.id)}::text, e.id, 'pending', ${at}, ${at},
+              CASE WHEN e.disabled_at IS NULL AND NOT EXISTS (${firstsOf(call)}) THEN ${place(until)}::timestamptz END
+         FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id LEFT JOIN calls c ON c.call_uuid = ${call}
+        WHERE e.workspace_id = ${place(workspaceId)}::uuid AND e.removed_at IS NULL
           AND (w.web_webhooks OR c.channel IS DISTINCT FROM 'web')
-       RETURNING id, endpoint_id AS "endpointId"`;
+       RETURNING id, endpoint_id, claimed_until`;
     },
     returns: {
-      value: `coalesce(jsonb_agg(jsonb_build_object('id', id, 'endpointId', "endpointId")), '[]')`,
+      get value() {
+        return `coalesce(jsonb_agg(jsonb_build_object('id', id, 'endpointId', endpoint_id, 'receiver',
+          CASE WHEN claimed_until IS NOT NULL THEN (${receiverOf(at)}) END)), '[]')`;
+      },
       to(deliveries) {
-        for (const { id, endpointId } of deliveries as { id: string; endpointId: string }[]) {
-          rememberWritten(id, { endpointId, callUuid });
+        for (const { id, endpointId, receiver } of deliveries as MadeDelivery[]) {
+          const { id: eventId, event, body } = row;
+          const claim =
+            receiver === null || until === null
+              ? null
+              : { ...receiverFacts(receiver), until, createdAt, eventId, event, body, workspaceId };
+          rememberWritten(id, { endpointId, callUuid }, claim);
           made([id]);
         }
       },
     },
+  };
+}
+
+/** Events of the call that go first to the same receiver, and were not tried yet. */
+const firstsOf = (call: string): string => `
+  SELECT 1 FROM webhook_events AS earlier JOIN webhook_deliveries AS first ON first.event_id = earlier.id
+   WHERE earlier.call_uuid = ${call} AND first.endpoint_id = e.id AND first.state = 'pending' AND first.attempts = 0`;
+
+interface MadeDelivery {
+  id: string;
+  endpointId: string;
+  /** Null: it is not claimed. */
+  receiver: { url: string; knownHealthy: boolean; secret: string; previousSecret: string | null } | null;
+}
+
+const receiverOf = (at: string): string => `
+  SELECT jsonb_build_object('url', e.url, 'knownHealthy', (${knownHealthySql(at)}), 'secret', encode(e.secret_sealed, 'hex'),
+         'previousSecret', CASE WHEN e.previous_until > ${at} THEN encode(e.previous_secret_sealed, 'hex') END)
+    FROM webhook_endpoints AS e WHERE e.id = endpoint_id`;
+
+function receiverFacts({ url, knownHealthy, secret, previousSecret }: NonNullable<MadeDelivery['receiver']>) {
+  return {
+    url,
+    knownHealthy,
+    secretSealed: Buffer.from(secret, 'hex'),
+    previousSecretSealed: previousSecret === null ? null : Buffer.from(previousSecret, 'hex'),
   };
 }

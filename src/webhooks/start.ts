@@ -19,6 +19,7 @@ import { laneCapacity } from './endpoint-lane.ts';
 import type { WebhookDispatcher } from './outbox.ts';
 import { startPurge } from './purge.ts';
 import { type Sweep, startSweep } from './sweep.ts';
+import { startFirstAttempts } from './written.ts';
 
 export interface WebhookDeps {
   db: Database;
@@ -106,8 +107,11 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
   });
   const purge = startPurge({ db: deps.db, clock, logger, mostWaiting: deps.settings.mostWaiting });
 
+  const endFirstAttempts = deps.startsAtOnce === false ? (): void => {} : startFirstAttempts();
+
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
+    endFirstAttempts();
     await dueQueue?.close();
     await sweep?.close();
     await purge.close();

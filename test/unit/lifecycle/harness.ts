@@ -208,7 +208,7 @@ export async function createHarness(): Promise<Harness> {
         bus,
         webhookDispatcher,
         transitions,
-        recordings: { node: 'node-1', nudge() {} },
+        recordings: { node: 'node-1', nudge() {}, offer: () => null },
         tools: { claim: async () => () => {} },
         replied: (stages) => void replied.push(stages),
       }),

@@ -9,7 +9,7 @@ import type { OutboundResult } from '../../../media/net/outbound-http.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { BREAKER_FAILURES } from '../../../src/webhooks/breaker.ts';
 import type { AttemptResult } from '../../../src/webhooks/delivery.ts';
-import { CLAIM_MS } from '../../../src/webhooks/delivery-store.ts';
+import { CLAIM_MS } from '../../../src/webhooks/claim-time.ts';
 import { disableEndpoint, enableEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { redeliver } from '../../../src/webhooks/redelivery.ts';
 import { RETRY_DELAYS_MS } from '../../../src/webhooks/retry-schedule.ts';
