@@ -1,7 +1,7 @@
 /**
  * Analyses calls that are over, where that was not done as they ended (`analyse-at-end.ts`). Who ends a call rings; a
- * sweep within 5 s finds what no ring told (a process that died, a database that was away). A job is a row (`analysis-jobs.ts`), so nothing here has to survive. Made and closed
- * by `src/control/call-work.ts`.
+ * sweep within 5 s finds what no ring told (a process that died, a database that was away). A job is a row
+ * (`analysis-jobs.ts`), so nothing here has to survive. Made and closed by `src/control/call-work.ts`.
  */
 import type { Logger } from 'pino';
 import { type Clock, every } from '../../media/contract/clock.ts';

@@ -1,7 +1,7 @@
 /**
  * Writes that belong together, sent as one statement: each is a part of one WITH, so that the end of a call, say, is
- * one round trip and not a dozen. PostgreSQL runs all of them on one snapshot: none sees what another writes, and no row
- * may be written by two of them. Used inside transactions by whatever changes calls.
+ * one round trip and not a dozen. PostgreSQL runs all of them on one snapshot: none sees what another writes, and no
+ * row may be written by two of them. Used inside transactions by whatever changes calls.
  */
 import type { Queryable } from './database.ts';
 

@@ -1,7 +1,7 @@
 /**
  * What is under way for one receiver (contract §6): so many at a time and a second as the operator has set, and after
- * 20 straight failures one probe per 30 s until one succeeds. A lane holds ids only and may forget them: the rows stay due and the sweep offers
- * them again. Made by the dispatcher.
+ * 20 straight failures one probe per 30 s until one succeeds. A lane holds ids only and may forget them: the rows stay
+ * due and the sweep offers them again. Made by the dispatcher.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { createCircuitBreaker, failuresInARow } from '../../media/net/circuit-breaker.ts';

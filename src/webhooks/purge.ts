@@ -1,8 +1,8 @@
 /**
  * Each five minutes: of a backlog that is longer than the operator lets it be, the oldest are given up, so that a
- * receiver that takes less than there is fills no disk. Once an hour: what was given up, or waited at a URL that stayed off, is removed after 30 days; the bodies of events
- * that have nothing more to do are emptied after as long, since they hold transcripts. Made by
- * `start.ts`; any node may do it.
+ * receiver that takes less than there is fills no disk. Once an hour: what was given up, or waited at a URL that
+ * stayed off, is removed after 30 days; the bodies of events that have nothing more to do are emptied after as long,
+ * since they hold transcripts. Made by `start.ts`; any node may do it.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';

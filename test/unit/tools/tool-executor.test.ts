@@ -81,7 +81,7 @@ function startControl(): void {
       transitions,
       tools: executor,
       webhookDispatcher,
-      recordings: { node: 'test', nudge: () => {} },
+      recordings: { node: 'test', nudge: () => {}, offer: () => null },
       sealer,
       links,
       replied: () => {},
