@@ -12,6 +12,7 @@ import { createSideEffects } from '../lifecycle/side-effects.ts';
 import { createTransitions } from '../lifecycle/transition.ts';
 import { createCallLimits } from '../limits/call-limits.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
+import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import { timePlacements } from '../metrics/time-placement.ts';
 import { createDialClearance } from '../placement/dial-clearance.ts';
 import { placeCall } from '../placement/placement.ts';
@@ -35,7 +36,7 @@ export type CallCourse = ReturnType<typeof createCallCourse>;
 
 export function createCallCourse(
   ground: Ground,
-  parts: { places: MediaPlaces; work: CallWork; isDraining(): boolean },
+  parts: Pick<UnwrittenTalk, 'allWritten'> & { places: MediaPlaces; work: CallWork; isDraining(): boolean },
 ) {
   const { config, clock, masterKeys, limitStores, overload, metrics, registry, shared, telling } = ground;
   const { database, log, sealer } = shared;
@@ -65,7 +66,14 @@ export function createCallCourse(
     ended,
     deadlineMoved: (callUuid, deadlineAt) => reaper.moved(callUuid, deadlineAt),
   });
-  const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, effects });
+  const reaper = createReaper({
+    ...shared,
+    timerScale,
+    transitions,
+    lineCarriers,
+    effects,
+    allWritten: parts.allWritten,
+  });
 
   const admission: CallAdmission = {
     state: () => {

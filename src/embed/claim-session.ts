@@ -8,7 +8,6 @@
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
-import { pause } from '../../media/contract/clock.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
 import type {
   LiveErrorCode,
@@ -42,8 +41,8 @@ export interface ClaimSessionDeps extends ClaimedStreamDeps {
   admits(): boolean;
   room: Pick<CallRoom, 'take' | 'expects' | 'release'>;
   limits: Pick<EmbedLimits, 'take' | 'renew'>;
-  /** Something that media has said about the call is not written yet: that it is over, perhaps. */
-  hasUnwritten(callUuid: string): boolean;
+  /** What media has said about the call is written: that it is over, perhaps. See `UnwrittenTalk`. */
+  allWritten(callUuid: string): Promise<void>;
   /** The session has gone from this process to another. */
   superseded(callUuid: string, ownerMediaId: string): void;
 }
@@ -62,9 +61,6 @@ const BURNED_KEPT_MS = 120_000;
 const PURGE_EVERY_CLAIMS = 100;
 /** More than come in between, and no more than a visitor may wait for. */
 const PURGE_BATCH = 1_000;
-/** A claim is answered within 3 s, or refused. */
-const UNWRITTEN_LIMIT_MS = 2_000;
-const UNWRITTEN_POLL_MS = 10;
 const LEAST_SESSION_SECONDS = 30;
 const NO_LIMIT_SECONDS = 86_400;
 
@@ -202,7 +198,8 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     if (!originFits(upgradeRequest, session.origin))
       return refused('origin_not_allowed', 'the socket comes from another origin');
     const definition = await readAgentDefinition(database, seen);
-    await allWritten(callUuid);
+    // A page that ends its session may ask again before its end is written.
+    await deps.allWritten(callUuid);
     const nowEpochMs = clock.epochMs();
     const won = await database.transaction(async (tx) => {
       const before = await lockCall(tx, callUuid);
@@ -224,14 +221,6 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     if (ownerBefore !== null && ownerBefore !== mediaId) deps.superseded(callUuid, ownerBefore);
     log.info({ callUuid, epoch: call.epoch }, 'a web session goes on in another process');
     return sessionOf(stream, definition, session.origin, { audio: session.audio, turns });
-  }
-
-  /** A page that ends its session may ask again before its end is written. */
-  async function allWritten(callUuid: string): Promise<void> {
-    for (const untilMs = clock.nowMs() + UNWRITTEN_LIMIT_MS; deps.hasUnwritten(callUuid); ) {
-      if (clock.nowMs() >= untilMs) return;
-      await pause(clock, UNWRITTEN_POLL_MS);
-    }
   }
 
   async function sessionOf(

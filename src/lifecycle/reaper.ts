@@ -26,6 +26,8 @@ export interface ReaperDeps {
   transitions: Transitions;
   lineCarriers: LineCarriers;
   effects: Pick<SideEffects, 'hangUpOnce'>;
+  /** See `UnwrittenTalk`: a call ends with all that was said of it. Absent: nothing waits to be written. */
+  allWritten?(callUuid: string): Promise<void>;
   /** See `timers.ts`; default 1. */
   timerScale?: number;
   /** Absent: it sweeps each second. */
@@ -224,6 +226,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
   }
 
   async function finish(call: CallRow, timer: TimerKind, report: EndReport): Promise<void> {
+    await deps.allWritten?.(call.callUuid);
     await transitions.apply(call.callUuid, { type: 'finish', ifDue: timer, ...report });
   }
 

@@ -11,7 +11,7 @@ import { CLAIM_MS, START_WITHIN_MS } from './claim-time.ts';
 import type { DisabledReason } from './endpoint.ts';
 import { knownHealthySql, noteFailureSql, noteSuccessSql } from './endpoint-health.ts';
 import { TEST_EVENT } from './events.ts';
-import { takeWrittenClaim, type WrittenClaim, writtenHere } from './written.ts';
+import { takeWrittenClaim, type WrittenClaim, type WrittenDelivery, writtenHere } from './written.ts';
 
 /** Two rounds of the schedule. */
 const MAX_LOGGED_ATTEMPTS = 24;
@@ -99,12 +99,12 @@ interface ClaimRow extends SealedSecrets {
 export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore {
   return {
     async claim(id, nowEpochMs) {
-      const written = takeWrittenClaim(id);
-      if (written !== undefined && nowEpochMs - written.createdAt.getTime() <= START_WITHIN_MS) {
-        return claimedAsWritten(id, written);
-      }
+      const claim = takeWrittenClaim(id);
+      const written = writtenHere(id);
+      const isFresh = claim !== undefined && nowEpochMs - claim.createdAt.getTime() <= START_WITHIN_MS;
+      if (isFresh && written?.claimedUntil) return claimedAsWritten(id, written, written.claimedUntil, claim);
       const claimedUntil = new Date(nowEpochMs + CLAIM_MS);
-      const former = written?.until ?? null;
+      const former = written?.claimedUntil ?? null;
       const rows = await db.query<ClaimRow>(CLAIM_SQL, [id, new Date(nowEpochMs), claimedUntil, former]);
       const row = rows[0];
       if (row === undefined) return null;
@@ -135,12 +135,16 @@ export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore
   };
 
   /** By this process, a moment ago. */
-  function claimedAsWritten(id: string, written: WrittenClaim): ClaimedDelivery {
-    const { until: claimedUntil, eventId, event, body, url, createdAt, knownHealthy } = written;
-    const { endpointId = '', callUuid = null } = writtenHere(id) ?? {};
+  function claimedAsWritten(
+    id: string,
+    { endpointId, callUuid }: WrittenDelivery,
+    claimedUntil: Date,
+    claim: WrittenClaim,
+  ): ClaimedDelivery {
+    const { eventId, event, body, url, createdAt, knownHealthy } = claim;
     const counts = { attempts: 0, earlierAttempts: 0 };
     const facts = { eventId, event, body, url, createdAt, knownHealthy };
-    return { id, endpointId, callUuid, ...counts, ...facts, secrets: secretsOf(written), claimedUntil };
+    return { id, endpointId, callUuid, ...counts, ...facts, secrets: secretsOf(claim), claimedUntil };
   }
 
   function secretsOf({ workspaceId, secretSealed, previousSecretSealed }: SealedSecrets): string[] {
@@ -188,8 +192,7 @@ const UNHURRIED = `(SELECT set_config('synchronous_commit', 'off', true) AS comm
 
 /**
  * `$4`: until when it was claimed as it was written, by this process. SKIP LOCKED: of two that want one row, the second
- * goes on at once. The last condition is the
- * order of a call's events.
+ * goes on at once. The last condition is the order of a call's events.
  */
 const CLAIM_SQL = `
   UPDATE webhook_deliveries AS d SET claimed_until = $3

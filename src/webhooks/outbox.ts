@@ -124,7 +124,8 @@ function eventWrite({ id, workspaceId, callUuid, event, sequence, body, nowEpoch
 function deliveryWrite(row: EventRow, made: (ids: readonly string[]) => void): Write {
   const { callUuid, workspaceId } = row;
   const createdAt = new Date(row.nowEpochMs);
-  const until = callUuid !== null && startsFirstAttempts() ? new Date(row.nowEpochMs + CLAIM_MS) : null;
+  const starts = callUuid === null ? null : startsFirstAttempts();
+  const until = starts === null ? null : new Date(row.nowEpochMs + CLAIM_MS);
   let at = '';
   return {
     sql(place) {
@@ -132,7 +133,8 @@ function deliveryWrite(row: EventRow, made: (ids: readonly string[]) => void): W
       const call = `${place(callUuid)}::uuid`;
       return `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at, claimed_until)
        SELECT ${place(uuidv7())}::uuid, ${place(row.id)}::text, e.id, 'pending', ${at}, ${at},
-              CASE WHEN e.disabled_at IS NULL AND NOT EXISTS (${firstsOf(call)}) THEN ${place(until)}::timestamptz END
+              CASE WHEN e.disabled_at IS NULL AND e.id <> ALL (${place(starts?.except ?? [])}::uuid[])
+                        AND NOT EXISTS (${firstsOf(call)}) THEN ${place(until)}::timestamptz END
          FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id LEFT JOIN calls c ON c.call_uuid = ${call}
         WHERE e.workspace_id = ${place(workspaceId)}::uuid AND e.removed_at IS NULL
           AND (w.web_webhooks OR c.channel IS DISTINCT FROM 'web')
@@ -147,10 +149,8 @@ function deliveryWrite(row: EventRow, made: (ids: readonly string[]) => void): W
         for (const { id, endpointId, receiver } of deliveries as MadeDelivery[]) {
           const { id: eventId, event, body } = row;
           const claim =
-            receiver === null || until === null
-              ? null
-              : { ...receiverFacts(receiver), until, createdAt, eventId, event, body, workspaceId };
-          rememberWritten(id, { endpointId, callUuid }, claim);
+            receiver === null ? null : { ...receiverFacts(receiver), createdAt, eventId, event, body, workspaceId };
+          rememberWritten(id, { endpointId, callUuid, claimedUntil: claim && until }, claim);
           made([id]);
         }
       },

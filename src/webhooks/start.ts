@@ -107,7 +107,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
   });
   const purge = startPurge({ db: deps.db, clock, logger, mostWaiting: deps.settings.mostWaiting });
 
-  const endFirstAttempts = deps.startsAtOnce === false ? (): void => {} : startFirstAttempts();
+  const endFirstAttempts = deps.startsAtOnce === false ? (): void => {} : startFirstAttempts(dispatcher.busy);
 
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {

@@ -2,18 +2,19 @@
  * Deliveries that this process has written lately: to whom, and of which call. So that who sends them need not look
  * that up, and does not try the second event of a call while the first is under way. Where their first attempts are
  * started here (`start.ts`) they are claimed as they are written, with all that an attempt needs: it asks the database
- * for nothing then. A loss of it costs statements only; of a claim, the time until it ends.
+ * for nothing then. A loss of it costs a statement; of the time of a claim too, what is left of that.
  */
 
 export interface WrittenDelivery {
   endpointId: string;
   /** Null: of no call. */
   callUuid: string | null;
+  /** Of a claim that was made with it; null: none was. */
+  claimedUntil: Date | null;
 }
 
 /** What a claim gives, as the row was written. */
 export interface WrittenClaim {
-  until: Date;
   createdAt: Date;
   eventId: string;
   event: string;
@@ -30,7 +31,7 @@ const MOST_REMEMBERED = 5_000;
 const MOST_CLAIMS = 500;
 const remembered = new Map<string, WrittenDelivery>();
 const claims = new Map<string, WrittenClaim>();
-let startedHere = 0;
+const starters = new Set<() => readonly string[]>();
 
 export function rememberWritten(id: string, written: WrittenDelivery, claim: WrittenClaim | null): void {
   keep(remembered, id, written, MOST_REMEMBERED);
@@ -48,14 +49,19 @@ export function takeWrittenClaim(id: string): WrittenClaim | undefined {
   return claim;
 }
 
-/** From now on first attempts of what is written here start here; returns what ends that. */
-export function startFirstAttempts(): () => void {
-  startedHere++;
-  return () => void startedHere--;
+/**
+ * From now on first attempts of what is written here start here, but at the receivers of `busy`, which may not get to
+ * it before a claim ends. Returns what ends that.
+ */
+export function startFirstAttempts(busy: () => readonly string[]): () => void {
+  const starter = (): readonly string[] => busy();
+  starters.add(starter);
+  return () => void starters.delete(starter);
 }
 
-export function startsFirstAttempts(): boolean {
-  return startedHere > 0;
+/** At all receivers but these; null: at none. */
+export function startsFirstAttempts(): { except: string[] } | null {
+  return starters.size === 0 ? null : { except: [...starters].flatMap((busy) => busy()) };
 }
 
 function keep<Value>(kept: Map<string, Value>, id: string, value: Value, most: number): void {

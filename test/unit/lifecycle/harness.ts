@@ -54,6 +54,8 @@ export interface Harness {
   dialledCalls: DialledCalls;
   effects: SideEffects;
   reaper: Reaper;
+  /** Of what media said; everything is written, unless a test says otherwise. */
+  unwritten: { allWritten(callUuid: string): Promise<void> };
   pool: MediaPool;
   messages: MessagesInOrder;
   streamTokens: StreamTokens;
@@ -136,6 +138,7 @@ export async function createHarness(): Promise<Harness> {
     },
   };
   pool.join(member);
+  const unwritten: Harness['unwritten'] = { allWritten: async () => {} };
   const effects = createSideEffects({ lineCarriers, media: pool, clock, log });
   const published: CallEvent[] = [];
   const bus = createCallEventBus();
@@ -188,7 +191,13 @@ export async function createHarness(): Promise<Harness> {
   const limits = createPostgresStore(database);
   const turns = (slots: number) =>
     createFairQueue({ clock, slots, slotsPerKey: slots, mostWaiting: 100, longestWaitMs: 2_000 });
-  const reaper = createReaper({ ...shared, transitions, lineCarriers, effects });
+  const reaper = createReaper({
+    ...shared,
+    transitions,
+    lineCarriers,
+    effects,
+    allWritten: (callUuid) => unwritten.allWritten(callUuid),
+  });
 
   return {
     database,
@@ -201,6 +210,7 @@ export async function createHarness(): Promise<Harness> {
     dialledCalls,
     effects,
     reaper,
+    unwritten,
     pool,
     messages: inTheirOrder(
       createMediaMessages({
