@@ -20,7 +20,7 @@ import { tellOfRefusal } from '../dialling/limit-reached.ts';
 import type { DialledCalls } from '../lifecycle/dialled-calls.ts';
 import type { Observation } from '../lifecycle/observe.ts';
 import type { Applied, Transitions } from '../lifecycle/transition.ts';
-import type { CallLimits, CallsLeft } from '../limits/call-limits.ts';
+import type { CallLimits, CallsLeft, LineTurn } from '../limits/call-limits.ts';
 import type { CallRoom } from '../limits/call-room.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
 import { PromiseEnded } from '../limits/slot-admission.ts';
@@ -115,7 +115,7 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
     release();
   }
   if (!made.ok) return made.refused;
-  const { left, maxDurationSeconds } = made;
+  const { left, turn, maxDurationSeconds } = made;
   const { id: lineId, carrier: carrierName, credentialsVersion = null } = call.line;
   deps.dialledCalls.placed({
     callUuid,
@@ -126,7 +126,7 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
     lineCredentialsVersion: credentialsVersion,
   });
 
-  const outcome = await askCarrier(deps, carrier, call, {
+  const outcome = await askCarrier(deps, carrier, call, turn, {
     callUuid,
     to: call.to,
     from: call.line.number,
@@ -148,7 +148,9 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
 /** The carrier was not asked. */
 type NotDialled = { kind: 'no_turn' } | Extract<Placement, { kind: 'blocked' }>;
 
-type Made = { ok: true; left: CallsLeft; maxDurationSeconds: number } | { ok: false; refused: Placement };
+type Made =
+  | { ok: true; left: CallsLeft; turn: LineTurn; maxDurationSeconds: number }
+  | { ok: false; refused: Placement };
 
 /**
  * Clearance first, then the limits, then the day's ceilings and the row that takes the promised slot: all or nothing.
@@ -192,7 +194,7 @@ async function makeCall(
       const row = { callUuid, maxDurationSeconds, compliance, reservation };
       const placed = callWrites(tx, deps.clock, call, row);
       await writeTogether(tx, [deps.callLimits.settle(callUuid), ...writes, ...placed]);
-      return { ok: true, left, maxDurationSeconds };
+      return { ok: true, left, turn: limits.turn, maxDurationSeconds };
     });
     if (toldIds.length > 0) deps.webhookDispatcher.dispatch(toldIds);
     return done;
@@ -218,15 +220,16 @@ async function askCarrier(
   deps: PlacementDeps,
   carrier: Carrier,
   call: NewCall,
+  turn: LineTurn,
   request: PlaceRequest,
 ): Promise<PlaceOutcome | NotDialled> {
   const { callUuid } = request;
   const { workspaceId, to } = call;
-  const place = async (waited: boolean): Promise<PlaceOutcome | NotDialled> => {
-    const waitMs = await deps.callLimits.turn({ workspaceId, lineId: call.line.id });
+  const place = async (taken: LineTurn | null): Promise<PlaceOutcome | NotDialled> => {
+    const waitMs = await deps.callLimits.turn({ workspaceId, lineId: call.line.id }, taken);
     if (waitMs === null) return { kind: 'no_turn' };
     if (waitMs > 0) await pause(deps.clock, waitMs);
-    if (waited || waitMs > 0) {
+    if (taken === null || waitMs > 0) {
       // The number may have been suppressed since the permit was written.
       const lineNumber = call.line.number;
       const verdict = await deps.clearance.check({ workspaceId, to, leadId: call.lead?.id ?? null, lineNumber });
@@ -239,11 +242,11 @@ async function askCarrier(
       return { kind: 'unknown', why: 'the carrier client failed', lateAcceptance: Promise.resolve(null) };
     }
   };
-  const first = await place(false);
+  const first = await place(turn);
   if (first.kind !== 'throttled') return first;
   if (first.retryAfterSeconds > LONGEST_RETRY_PAUSE_SECONDS) return first;
   await pause(deps.clock, first.retryAfterSeconds * 1000);
-  const second = await place(true);
+  const second = await place(null);
   return second.kind === 'no_turn' ? first : second;
 }
 

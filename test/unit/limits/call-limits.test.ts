@@ -185,6 +185,23 @@ describe('the limits of new calls', () => {
     await expect(writeTogether(database, [callLimits.settle(promised)])).rejects.toThrow(PromiseEnded);
   });
 
+  it('gives a turn at the carrier with the admission, and another to a call that has missed its own', async () => {
+    await setLimits({ workspaceConcurrent: 9, workspaceCps: 1000, lineConcurrent: 9, lineCps: 2 });
+    const clock = new VirtualClock();
+    const store = createPostgresStore(database);
+    const limits = createCallLimits({ database, clock, store, postgres: store, settingsKeptMs: 0 });
+    const scope = { workspaceId, lineId };
+    const turnOf = async () => {
+      const answer = await limits.admit(scope, uuidv7());
+      return answer.ok ? answer.turn : null;
+    };
+    const [first, second] = [await turnOf(), await turnOf()];
+    expect(await limits.turn(scope, first)).toBe(0);
+    expect(await limits.turn(scope, second)).toBeGreaterThan(500);
+    clock.advanceMs(250);
+    expect(await limits.turn(scope, first)).toBeGreaterThan(750);
+  });
+
   it('says what is left of the tighter limit', async () => {
     await setLimits({ workspaceConcurrent: 9, workspaceCps: 6, lineConcurrent: 3, lineCps: 8 });
     await place();
