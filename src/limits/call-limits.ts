@@ -1,8 +1,8 @@
 /**
  * Step 13 of contract §2: may this workspace start one more call on this line now, and when may the carrier be asked?
- * Called by placement alone. `admit` takes rates, slots and the line's turn, all or nothing; `settle` turns the promised
- * slot into the call's row, in the row's own transaction; the turn spaces what was let through, so that the carrier
- * never sees more than the line's rate. How leases and rows belong together is `docs/decisions/limits.md`.
+ * Called by placement alone. `admit` takes rates, slots and the line's turn, all or nothing; `settle` turns the
+ * promised slot into the call's row, in the row's own transaction; the turn spaces what was let through, so that the
+ * carrier never sees more than the line's rate. How leases and rows belong together is `docs/decisions/limits.md`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Queryable } from '../store/database.ts';
