@@ -80,9 +80,11 @@ const COLUMNS: Record<Exclude<keyof CallRow, 'enterprise'>, string> = {
   carrier: 'carrier',
   carrierRequestId: 'carrier_request_id',
   carrierCallId: 'carrier_call_id',
+  ownerRun: 'owner_run',
   ownerMediaId: 'owner_media_id',
   epoch: 'epoch',
-  leaseUntil: 'lease_until',
+  // In the future: of a claim by an earlier version, which renews it.
+  orphanedAt: 'lease_until',
   checkpoint: 'checkpoint',
   mediaStoppedAt: 'media_stopped_at',
   carrierEndedAt: 'carrier_ended_at',
@@ -144,7 +146,7 @@ const listOf = (columns: Readonly<Record<string, string>>): string =>
 const SELECT_LIST = listOf(COLUMNS);
 
 /** With every property of `CallRow`; the caller adds WHERE, with `c` for the call. */
-const SELECT_CALL = `SELECT ${SELECT_LIST}, w.slug AS enterprise FROM calls c JOIN workspaces w ON w.id = c.workspace_id`;
+export const SELECT_CALL = `SELECT ${SELECT_LIST}, w.slug AS enterprise FROM calls c JOIN workspaces w ON w.id = c.workspace_id`;
 
 /** For the API: a client may only name calls of its own workspace. */
 export async function readCall(
@@ -189,6 +191,14 @@ export async function lockCalls(tx: Queryable, callUuids: readonly string[]): Pr
     [callUuids],
   );
   return new Map(rows.map((row) => [row.callUuid, row]));
+}
+
+/**
+ * May a media process write of the call with this epoch? Not when another one has claimed it since, and not when its
+ * own run was given up. The one fence: whatever writes for media asks it, on the locked row (`write-talk.ts` in SQL).
+ */
+export function isWriter(call: Pick<CallRow, 'epoch' | 'orphanedAt'>, epoch: number): boolean {
+  return call.epoch === epoch && call.orphanedAt === null;
 }
 
 export type CallPatch = Partial<Omit<LockedCall, 'enterprise' | 'callUuid' | 'workspaceId' | 'optInEvents'>>;

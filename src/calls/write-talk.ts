@@ -26,25 +26,25 @@ export interface ToldTurn {
   turn: Turn;
 }
 
-export type Standing = Pick<CallRow, 'callUuid' | 'epoch' | 'transcriptStatus'>;
+export type Standing = Pick<CallRow, 'callUuid' | 'epoch' | 'orphanedAt' | 'transcriptStatus'>;
 
 export interface WrittenTalk {
   /** Of the calls that there are. */
   standings: ReadonlyMap<string, Standing>;
   /**
-   * Of these all is written. Of the others nothing: another epoch owns the call, or it is over, or its words were
-   * deleted, and what is told of it changes more than this.
+   * Of these all is written. Of the others nothing: another epoch owns the call, or nobody, or it is over, or its words
+   * were deleted, and what is told of it changes more than this.
    */
   written: ReadonlySet<string>;
   /** The lines of those, as stored. */
   events: CallEvent[];
 }
 
-/** The one place where it is decided whose talk is taken: all else joins `owned`. */
+/** The one place where it is decided whose talk is taken, as `isWriter` does of one call: all else joins `owned`. */
 const WRITE = `
   WITH owned AS MATERIALIZED (
-    SELECT c.call_uuid, c.epoch, c.transcript_status,
-           c.epoch = teller.epoch AND c.status IN ${ACTIVE} AND c.transcript_status <> 'deleted' AS is_open
+    SELECT c.call_uuid, c.epoch, c.lease_until, c.transcript_status,
+           c.epoch = teller.epoch AND c.lease_until IS NULL AND c.status IN ${ACTIVE} AND c.transcript_status <> 'deleted' AS is_open
       FROM unnest($1::uuid[], $2::int[]) AS teller (call_uuid, epoch) JOIN calls c ON c.call_uuid = teller.call_uuid
      ORDER BY c.call_uuid FOR NO KEY UPDATE OF c),
   turns AS (
@@ -67,14 +67,14 @@ const WRITE = `
      ORDER BY line.position
     RETURNING id)
   SELECT (SELECT array_agg(id) FROM lines) AS ids,
-         (SELECT jsonb_agg(jsonb_build_object('callUuid', call_uuid, 'epoch', epoch,
+         (SELECT jsonb_agg(jsonb_build_object('callUuid', call_uuid, 'epoch', epoch, 'orphanedAt', lease_until,
                                               'transcriptStatus', transcript_status, 'isOpen', is_open)) FROM owned) AS calls`;
 
 export async function writeTalk(database: Queryable, { calls, lines, turns, checkpoints }: Talk): Promise<WrittenTalk> {
   const last = lastWords(turns);
   const [row] = await database.query<{
     ids: string[] | null;
-    calls: (Standing & { isOpen: boolean })[] | null;
+    calls: (Omit<Standing, 'orphanedAt'> & { orphanedAt: string | null; isOpen: boolean })[] | null;
   }>(WRITE, [
     calls.map(({ callUuid }) => callUuid),
     calls.map(({ epoch }) => epoch),
@@ -93,7 +93,12 @@ export async function writeTalk(database: Queryable, { calls, lines, turns, chec
   const written = new Set(found.filter(({ isOpen }) => isOpen).map(({ callUuid }) => callUuid));
   const stored = lines.filter(({ callUuid }) => written.has(callUuid));
   return {
-    standings: new Map(found.map((standing) => [standing.callUuid, standing])),
+    standings: new Map(
+      found.map((row) => [
+        row.callUuid,
+        { ...row, orphanedAt: row.orphanedAt === null ? null : new Date(row.orphanedAt) },
+      ]),
+    ),
     written,
     events: stored.map((line, index) => asStored(line.callUuid, line, row!.ids![index]!)),
   };

@@ -27,7 +27,7 @@ export interface EmbedDeps {
   masterKeys: GivenKeys;
   publicUrl: string;
   limits: EmbedLimits;
-  superseded(callUuid: string, ownerMediaId: string): void;
+  superseded(callUuid: string, ownerRun: string): void;
   /** See `ClaimSessionDeps`. */
   allWritten(callUuid: string): Promise<void>;
   /** Renders an agent's greeting ahead. */

@@ -1,7 +1,7 @@
 /**
  * A media process gets a call's stream: what is the same for a carrier's stream and a browser's session, once whoever
  * asked has proved that it may have it. The epoch rises, and what an older owner still says is refused from then; the
- * lease, the recording's key and the state to go on from are the new owner's. Called by `src/media-link/claim.ts` and
+ * recording's key and the state to go on from are the new owner's. Called by `src/media-link/claim.ts` and
  * `src/embed/claim-session.ts`, which know what a proof is: `takeStream` in the transaction in which they burn the
  * token, `setupOfStream` after it.
  */
@@ -16,11 +16,12 @@ import type { CallChange } from '../calls/call-change.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
 import type { CallRow } from '../calls/call-row.ts';
 import { placeholdersOf } from '../calls/call-setup.ts';
-import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
+import { nextDeadline } from '../calls/timers.ts';
 import { newRecordingKey } from '../recordings/recording-keys.ts';
 import { firstStreamBegan } from '../recordings/recording-rows.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import type { Write } from '../store/joint-write.ts';
 import { withTablePrices } from '../usage/agent-prices.ts';
 
 export interface ClaimedStreamDeps {
@@ -36,12 +37,25 @@ export interface ClaimedStreamDeps {
   grantsOf?(callUuid: string, agent: AgentDefinition): Promise<readonly ConnectionGrant[] | undefined>;
 }
 
+/** Who claims: the run of a media process, and the process's name on its node. */
+export interface ClaimingRun {
+  runId: string;
+  mediaId: string;
+}
+
+/** It was given up, and may not know it yet: whoever carries the call claims it as another. */
+export class RunIsFenced extends Error {
+  constructor(runId: string) {
+    super(`The run ${runId} of a media process is not registered, or was given up.`);
+    this.name = 'RunIsFenced';
+  }
+}
+
 /** What a token that held names. */
 export interface ProvenClaim {
+  run: ClaimingRun;
   /** Of the locked call. */
   change: CallChange;
-  /** Who claims. */
-  mediaId: string;
   nowEpochMs: number;
   /** Lines of the call's log that belong before the claim's. */
   logged?: readonly CallLogLine[];
@@ -52,7 +66,7 @@ export interface ProvenClaim {
 export interface ClaimedStream {
   /** As it is now, with its new epoch. */
   call: CallRow;
-  /** Who had its stream before; null: nobody. */
+  /** The run that had its stream before; null: none. */
   ownerBefore: string | null;
   recordingKeyHex: string;
   checkpoint: StoredCheckpoint | null;
@@ -61,28 +75,46 @@ export interface ClaimedStream {
   atEpochMs: number;
 }
 
-/** In the transaction that burned the token: the call is `mediaId`'s when that commits. */
+/**
+ * In the transaction that burned the token: the call is the run's when that commits. Throws `RunIsFenced`, and the
+ * token is good as before.
+ */
 export async function takeStream(
   tx: Queryable,
   sealer: Sealer,
-  { change, mediaId, nowEpochMs, logged = [], detail }: ProvenClaim,
+  { run, change, nowEpochMs, logged = [], detail }: ProvenClaim,
 ): Promise<ClaimedStream> {
+  const { runId, mediaId } = run;
   const { call } = change;
-  const ownerBefore = call.ownerMediaId;
+  const ownerBefore = call.ownerRun;
   change.set({
     epoch: call.epoch + 1,
+    ownerRun: runId,
     ownerMediaId: mediaId,
-    leaseUntil: new Date(nowEpochMs + LEASE_MS),
+    orphanedAt: null,
     mediaStoppedAt: null,
   });
   change.set({ deadlineAt: nextDeadline(call, nowEpochMs) });
   const data = { mediaId, epoch: call.epoch, ...detail };
   change.log(...logged, { kind: 'media.claimed', data, atEpochMs: nowEpochMs });
   const key = newRecordingKey(sealer, call);
-  await change.also(key.write).write(tx);
+  await change.also(livingRun(runId), key.write).write(tx);
   const checkpoint = await resumeFrom(tx, call, nowEpochMs);
   const { events } = change;
   return { call, ownerBefore, recordingKeyHex: key.keyHex, checkpoint, events, atEpochMs: nowEpochMs };
+}
+
+/** It cannot die before the commit: `fenceRun` waits for that, or it is dead and gets nothing. */
+export function livingRun(runId: string): Write {
+  return {
+    sql: (place) => `SELECT 1 AS one FROM media_runs WHERE run_id = ${place(runId)} AND dead_at IS NULL FOR KEY SHARE`,
+    returns: {
+      value: 'count(*)::int',
+      to(living) {
+        if (living === 0) throw new RunIsFenced(runId);
+      },
+    },
+  };
 }
 
 /** When that is committed: who follows the call hears of it, and this is what media is given. `leg`: its kind's own. */

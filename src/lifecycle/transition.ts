@@ -7,7 +7,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import { owedAnalysis } from '../analysis/owe-analysis.ts';
 import { CallChange } from '../calls/call-change.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallRow, lockCall } from '../calls/call-row.ts';
+import { type CallRow, isWriter, lockCall } from '../calls/call-row.ts';
 import { settleUsage } from '../dialling/daily-usage.ts';
 import { type RecordedCall, recordedCall } from '../recordings/recorded-call.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
@@ -78,7 +78,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
       const done = await deps.database.transaction(async (tx): Promise<Done | Refused> => {
         const locked = await lockCall(tx, callUuid);
         if (locked === undefined) return 'unknown_call';
-        if (options.epoch !== undefined && options.epoch !== locked.epoch) return 'stale_epoch';
+        if (options.epoch !== undefined && !isWriter(locked, options.epoch)) return 'stale_epoch';
         const written = new CallChange(locked);
         const seen = recordedCall(tx, written);
         const { call } = written;

@@ -10,7 +10,7 @@ import { CallChange } from '../calls/call-change.ts';
 import { lockCall } from '../calls/call-row.ts';
 import { createAgentReader } from '../calls/call-setup.ts';
 import { mayTalk } from '../lifecycle/carrier-report.ts';
-import { type ClaimedStreamDeps, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
+import { type ClaimedStreamDeps, type ClaimingRun, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
 import type { DialledCalls } from '../lifecycle/dialled-calls.ts';
 import type { LineCarriers } from '../lifecycle/line-carriers.ts';
 import { sha256OfToken } from '../lifecycle/stream-token.ts';
@@ -28,13 +28,13 @@ const REFUSED = {
   used: { ok: false, httpStatus: 409, why: 'the token was used before, or the call is over' },
 } as const satisfies Record<string, ClaimAnswer>;
 
-export type ClaimStream = (mediaId: string, claim: ClaimRequest) => Promise<ClaimAnswer>;
+export type ClaimStream = (run: ClaimingRun, claim: ClaimRequest) => Promise<ClaimAnswer>;
 
-/** The function that it returns rejects when the database is away: nothing was burned, or the lease runs out unused. */
+/** The function that it returns rejects when the database is away, or the run was given up: nothing was burned. */
 export function createClaimStream(deps: ClaimDeps): ClaimStream {
   const { database, clock, sealer, log } = deps;
   const agentOf = createAgentReader(database);
-  return async (mediaId, claim) => {
+  return async (run, claim) => {
     const tokenSha256 = sha256OfToken(claim.token);
     const seen = await deps.dialledCalls.ofToken(tokenSha256);
     if (seen === undefined || seen.carrier !== claim.carrier) return REFUSED.unknown;
@@ -55,7 +55,7 @@ export function createClaimStream(deps: ClaimDeps): ClaimStream {
       if (call === undefined || !mayTalk(call) || call.mediaTokenUsedAt !== null) return null;
       if (call.mediaTokenSha256?.equals(tokenSha256) !== true) return null;
       const change = new CallChange(call).set({ mediaTokenUsedAt: new Date(nowEpochMs) });
-      return takeStream(tx, sealer, { change, mediaId, nowEpochMs });
+      return takeStream(tx, sealer, { run, change, nowEpochMs });
     });
     if (won === null) return REFUSED.used;
     const leg = { carrierCallId: won.call.carrierCallId, format: formatAtCarrier(won.call.carrier) };

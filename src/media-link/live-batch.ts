@@ -12,7 +12,7 @@ import type { ReplyStages } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
 import { CallChange } from '../calls/call-change.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type LockedCall, lockCalls } from '../calls/call-row.ts';
+import { isWriter, type LockedCall, lockCalls } from '../calls/call-row.ts';
 import { readTurns } from '../calls/call-turns.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import { type Standing, writeTalk } from '../calls/write-talk.ts';
@@ -188,7 +188,8 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     if (unknown.length > 0) {
       remember(
         await database.query<Standing>(
-          'SELECT call_uuid AS "callUuid", epoch, transcript_status AS "transcriptStatus" FROM calls WHERE call_uuid = ANY ($1::uuid[])',
+          `SELECT call_uuid AS "callUuid", epoch, lease_until AS "orphanedAt", transcript_status AS "transcriptStatus"
+             FROM calls WHERE call_uuid = ANY ($1::uuid[])`,
           [unknown],
         ),
       );
@@ -215,9 +216,9 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   }
 
   function remember(standings: Iterable<Standing>): void {
-    for (const { callUuid, epoch, transcriptStatus } of standings) {
+    for (const { callUuid, epoch, orphanedAt, transcriptStatus } of standings) {
       remembered.delete(callUuid);
-      remembered.set(callUuid, { callUuid, epoch, transcriptStatus });
+      remembered.set(callUuid, { callUuid, epoch, orphanedAt, transcriptStatus });
     }
     for (const callUuid of remembered.keys()) {
       if (remembered.size <= MOST_REMEMBERED) break;
@@ -232,7 +233,7 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   ): { call: Row; messages: Told }[] {
     return calls.flatMap((messages) => {
       const call = rows.get(messages[0]!.callUuid);
-      const isOwners = ({ epoch }: TalkMessage): boolean => epoch === call?.epoch;
+      const isOwners = ({ epoch }: TalkMessage): boolean => call !== undefined && isWriter(call, epoch);
       for (const message of messages)
         if (!isOwners(message)) deps.refuse(message, call ? 'stale_epoch' : 'unknown_call');
       if (call === undefined) return [];

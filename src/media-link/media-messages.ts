@@ -14,6 +14,7 @@ import type { ToControl } from '../../media/contract/link-messages.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { engineAtFault } from '../calls/call-failure.ts';
 import type { CallError } from '../calls/call-record.ts';
+import { isWriter } from '../calls/call-row.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
 import { addWaveformLatency } from '../calls/waveform-latency.ts';
 import type { Observed, Transitions } from '../lifecycle/transition.ts';
@@ -91,8 +92,8 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
       const recorded = await lockRecorded(tx, message.callUuid);
       if (recorded === undefined) return 'unknown_call';
       const { change } = recorded;
-      const { epoch } = change.call;
-      if (mayBeEarlier ? epoch < message.epoch : epoch !== message.epoch) return 'stale_epoch';
+      const { call } = change;
+      if (mayBeEarlier ? call.epoch < message.epoch : !isWriter(call, message.epoch)) return 'stale_epoch';
       await work(tx, recorded);
       await change.write(tx);
       return change;

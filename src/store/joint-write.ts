@@ -9,7 +9,7 @@ import type { Queryable } from './database.ts';
 export type Place = (value: unknown) => string;
 
 export interface Write {
-  /** An INSERT, UPDATE or DELETE, without a WITH of its own. */
+  /** An INSERT, UPDATE or DELETE, or a SELECT that locks and whose value is asked for; without a WITH of its own. */
   sql(place: Place): string;
   /** An expression over all that it returns, and who is told its value. A throw undoes the transaction. */
   returns?: { value: string; to(value: unknown): void };
