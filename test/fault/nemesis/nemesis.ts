@@ -9,6 +9,7 @@ import type { OwnRedis } from '../../harness/redis-server.ts';
 import { describeStep, type NemesisStep, type Outage } from './nemesis-plan.ts';
 import { databasePids, standStill } from './processes.ts';
 import type { SlowDatabase } from './slow-database.ts';
+import type { SmallDisk } from './small-disk.ts';
 import { busiestThread, killThread, type ThreadDeath } from './thread-faults.ts';
 
 export interface NemesisTargets {
@@ -17,6 +18,8 @@ export interface NemesisTargets {
   queue?: OwnRedis | null;
   /** Of schedules that slow it down. */
   slowDatabase?: SlowDatabase;
+  /** Of schedules that fill the database's. */
+  smallDisk?: SmallDisk;
   /** Of schedules that strike it. */
   receiver?: { setMode(mode: 'well' | Outage): Promise<void> };
 }
@@ -65,12 +68,17 @@ async function hurtOwn({ queue, receiver }: NemesisTargets, { victim, act, forMs
 }
 
 async function hurtService(
-  { service, slowDatabase }: NemesisTargets,
+  { service, slowDatabase, smallDisk }: NemesisTargets,
   { victim, act, index, forMs }: NemesisStep,
 ): Promise<void> {
   if (act === 'slow') {
     if (slowDatabase === undefined) throw new Error('the schedule slows a database that this run cannot slow');
     await slowDatabase.during(forMs);
+    return;
+  }
+  if (act === 'full') {
+    if (smallDisk === undefined) throw new Error('the schedule fills a disk that this run cannot fill');
+    await smallDisk.fullFor(forMs);
     return;
   }
   if (victim === 'pipeline') {
