@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…] [--whole-life] [--live 1000]`: `POST /api/outbound-call` at a
- * fixed rate, open loop, on the real service with a database that waits for its disk; the emulated carrier accepts;
- * with --whole-life each phone is busy, and the call's callbacks, end and webhook are part of the load; with --live so
- * many calls talk beside it. Limits are raised out of the way. The first fifth warms up and is not counted.
+ * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…] [--whole-life] [--live 1000]`: a fixed rate of
+ * `POST /api/outbound-call`, open loop, on the real service with a database that waits for its disk; the emulated
+ * carrier accepts; with --whole-life each phone is busy, and the call's callbacks, end and webhook are part of the load;
+ * with --live so many calls talk beside it. Limits are raised out of the way. The first fifth warms up and is not
+ * counted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,7 +96,9 @@ try {
     const { told, stored, dropped } = await talk.stop();
     console.log(`talk      ${told} turns of ${calls} calls told, ${stored} stored, ${dropped} messages dropped`);
     const shown = [0.5, 0.99, 1].map((share) => percentile(talk.followedMs, share).toFixed(0));
-    console.log(`followed  p50 ${shown[0]}  p99 ${shown[1]}  max ${shown[2]} ms from media's word to who follows its call`);
+    console.log(
+      `followed  p50 ${shown[0]}  p99 ${shown[1]}  max ${shown[2]} ms from media's word to who follows its call`,
+    );
   }
   const dialled = (await gateway.emulator.calls()).length;
   const placed = answers.filter(({ status }) => status === 200).length;

@@ -90,6 +90,7 @@ export function createCallCourse(
     transitions,
     registry,
     dialledCalls,
+    lineCarriers,
     admission,
     room,
     webhookDispatcher: telling.webhookDispatcher,

@@ -88,7 +88,7 @@ export function createCallLimits(deps: CallLimitsDeps): CallLimits {
       try {
         perSecond = (await settings.read(scope)).linePerSecond;
         const ask = paceAsk(rateNames.linePace(scope.lineId), perSecond);
-        const answer = await store.admit({ rates: [ask], slots: [], holder: '', ttlMs: 0 });
+        const answer = await store.admit({ rates: [ask], slots: [], holder: '', ttlMs: 0, sharesRate: true });
         if (!answer.ok) return null;
         turnMs = (answer.tatsUs[0] ?? 0) / 1000;
       } catch {

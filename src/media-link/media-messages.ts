@@ -120,7 +120,8 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     const told = await live.readyToAdd(before, epoch);
     const withTalk: Observed = async (tx, seen) => {
       await live.add(tx, seen.change, told);
-      if (isOfTurns) await seen.change.write(tx);
+      // So is what is told of an end, and one that comes before the carrier's word of the answer ends the call at once.
+      if (isOfTurns || seen.change.call.status !== 'in_progress') await seen.change.write(tx);
       return typeof observed === 'function' ? observed(tx, seen) : observed;
     };
     const done = await transitions.apply(callUuid, told.length === 0 ? observed : withTalk, { epoch });

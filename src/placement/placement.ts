@@ -19,6 +19,7 @@ import { LEAST_CALL_SECONDS, MOST_CALL_SECONDS } from '../dialling/daily-ceiling
 import { type DayRefusal, lookAtToday, type Reservation, reserve, withdrawUsage } from '../dialling/daily-usage.ts';
 import { tellOfRefusal } from '../dialling/limit-reached.ts';
 import type { DialledCalls } from '../lifecycle/dialled-calls.ts';
+import type { LineCarriers } from '../lifecycle/line-carriers.ts';
 import type { Observation } from '../lifecycle/observe.ts';
 import type { Applied, Transitions } from '../lifecycle/transition.ts';
 import type { CallLimits, CallsLeft, LineTurn } from '../limits/call-limits.ts';
@@ -37,6 +38,7 @@ export interface PlacementDeps {
   transitions: Transitions;
   registry: Pick<CarrierRegistry, 'carrierFor'>;
   dialledCalls: Pick<DialledCalls, 'placed'>;
+  lineCarriers: Pick<LineCarriers, 'placedWith'>;
   admission: CallAdmission;
   /** Who will talk to it: taken before the carrier is asked, so that what cannot be served rings nowhere. */
   room: Pick<CallRoom, 'take' | 'release'>;
@@ -126,6 +128,7 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
     carrier: carrierName,
     lineCredentialsVersion: credentialsVersion,
   });
+  if (credentialsVersion !== null) deps.lineCarriers.placedWith(carrier, { lineId, version: credentialsVersion });
 
   const outcome = await askCarrier(deps, carrier, call, turn, {
     callUuid,

@@ -39,8 +39,8 @@ export interface WebhookDeps {
   settings: WebhookSettings;
   /**
    * True: who commits an event starts its first attempt, and the queue announces what comes later; should this process
-   * die in between, the first sweep of the next one finds the row. False: the queue announces first attempts too, so
-   * that a test sees it at work. Default true.
+   * die in between, a sweep finds the row when the claim that was made with it has ended. False: the queue announces
+   * first attempts too, so that a test sees it at work. Default true.
    */
   startsAtOnce?: boolean;
   /** See `DeliveryDeps.retryScale`. */

@@ -324,7 +324,9 @@ describe('the events of a call', () => {
       database: {
         ...api.database,
         async query<Row extends object>(sql: string): Promise<Row[]> {
-          return (sql.includes('isOver') ? [{ callUuid: 'c', isOver: false, isSettled: false, events: [] }] : []) as Row[];
+          return (
+            sql.includes('isOver') ? [{ callUuid: 'c', isOver: false, isSettled: false, events: [] }] : []
+          ) as Row[];
         },
       },
       stillHold: async (uses) => {

@@ -244,6 +244,7 @@ export async function createHarness(): Promise<Harness> {
       transitions,
       registry,
       dialledCalls,
+      lineCarriers,
       admission: { state: () => 'open' },
       room: { take: () => true, release: () => {} },
       callLimits: createCallLimits({ store: limits, postgres: limits, database, clock, settingsKeptMs: 0 }),
