@@ -1,7 +1,7 @@
 /**
  * The whole of the tests in lanes side by side, because each by itself leaves the processor idle for much of its time:
  * conversations in real time wait for speech, services for their start. What waits for nothing, the checks and the unit
- * tests, runs behind them at a lower priority and takes what they leave.
+ * tests, runs behind both and takes what they leave.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -10,14 +10,15 @@ import { join } from 'node:path';
 import { hasCommand, root } from './bootstrap.mjs';
 import { runChecks } from './check.mjs';
 
-/** A third of the weight of the others, so that it goes on also where other work fills the machine. */
-const BEHIND = ['nice', '-n', '5'];
-
-/** Vitest runs one after another what of one run has different numbers of workers, so they are different runs. */
+/**
+ * Vitest runs one after another what of one run has different numbers of workers, so they are different runs. Each has
+ * a third of the weight of the one before: who talks is heard in time, and the others take what is left.
+ */
 const LANES = [
-  { name: 'talk', projects: ['alone', 'storms'] },
-  { name: 'processes', projects: ['integration', 'by itself', 'browser'] },
+  { name: 'talk', projects: ['alone', 'storms'], niceness: 0 },
+  { name: 'processes', projects: ['integration', 'by itself', 'browser'], niceness: 5 },
 ];
+const BEHIND_NICENESS = 10;
 
 const children = new Set();
 /** Nothing is begun any more. */
@@ -78,8 +79,10 @@ function endTogether() {
   }
 }
 
+const atNiceness = (niceness) => (niceness > 0 && hasCommand('nice') ? ['nice', '-n', `${niceness}`] : []);
+
 async function runBehind(notes) {
-  const under = hasCommand(BEHIND[0]) ? BEHIND : [];
+  const under = atNiceness(BEHIND_NICENESS);
   const checks = await runChecks({ under });
   const args = ['--project', 'unit', `--maxWorkers=${availableParallelism() + 1}`];
   const units = await runVitest('unit', args, notes, { under });
@@ -89,13 +92,10 @@ async function runBehind(notes) {
 /** `notes`: variables that name files for what tests note. Code and counts of each run. */
 export async function runEverything(notes) {
   endTogether();
-  const lanes = LANES.map(async ({ name, projects }) => [
-    await runVitest(
-      name,
-      projects.flatMap((project) => ['--project', project]),
-      notes,
-    ),
-  ]);
+  const lanes = LANES.map(async ({ name, projects, niceness }) => {
+    const args = projects.flatMap((project) => ['--project', project]);
+    return [await runVitest(name, args, notes, { under: atNiceness(niceness) })];
+  });
   return (await Promise.all([runBehind(notes), ...lanes])).flat();
 }
 

@@ -88,7 +88,8 @@ export const me = {
   /** `current`: of who has one. */
   setPassword: (given: { current?: string; password: string }) => ask('me/password', { method: 'POST', body: given }),
   removePassword: (password: string) => ask('me/password', { method: 'DELETE', body: { password } }),
-  beginTotp: () => ask<{ uri: string; secret: string }>('me/totp', { method: 'POST', body: {} }),
+  beginTotp: (password: string) =>
+    ask<{ uri: string; secret: string }>('me/totp', { method: 'POST', body: password === '' ? {} : { password } }),
   confirmTotp: (code: string) => ask('me/totp/confirm', { method: 'POST', body: { code } }),
   endTotp: (password: string) => ask('me/totp', { method: 'DELETE', body: password === '' ? {} : { password } }),
   identities: () => ask<{ data: Identity[] }>('me/identities'),

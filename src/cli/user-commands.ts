@@ -46,7 +46,7 @@ export function addUserCommands(program: Command, io: CommandIo): void {
     .action(async (slug: string, options: { email: string; name: string; role: string; hears?: boolean }) => {
       const workspaceId = await workspaceOf(io, slug);
       const { member, link } = await addMember(io.database(), {
-        ...{ workspaceId, email: options.email, name: options.name, asking: null, by: io.by() },
+        ...{ workspaceId, email: options.email, name: options.name, asking: null, askingUserId: null, by: io.by() },
         ...{ role: roleOf(options.role), hears: options.hears === true },
       });
       if (link !== null) return printLink(io, link, `${member.email} sets a password at:`);
@@ -115,7 +115,7 @@ export function addUserCommands(program: Command, io: CommandIo): void {
         const shown = { withoutTotp: options.removeTotp === true, withoutPasskeys: options.removePasskeys === true };
         await auditPerson(tx, person.id, io.by(), 'user.reset', shown);
         const purpose = person.hasPassword || person.passkeys > 0 ? 'reset' : 'invitation';
-        return makeLink(tx, { purpose, userId: person.id, workspaceId: null });
+        return makeLink(tx, { purpose, userId: person.id, workspaceId: null, madeBy: null });
       });
       printLink(io, link, `${email} sets a new password at:`);
     });

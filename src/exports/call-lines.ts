@@ -1,6 +1,7 @@
 /**
  * A call as a line of a file: CSV (RFC 4180) or one JSON object. In CSV, text that a spreadsheet would take for a
- * formula is made text of. Pure; called by `export-runner.ts`.
+ * formula is made text of, also one that takes `;` or a tab for the end of a field, as Excel does in many countries.
+ * Pure; called by `export-runner.ts`.
  */
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
@@ -21,7 +22,7 @@ const LAST_COLUMNS: typeof COLUMNS = [
   ['replyP95Ms', ({ latency }) => (latency as { mouthToEarMs?: { p95?: number } } | null)?.mouthToEarMs?.p95],
   ['cost', ({ cost }) => (cost as { total?: number | null } | null)?.total],
   ['currency', ({ cost }) => (cost as { currency?: string | null } | null)?.currency],
-  ['metadata', ({ metadata }) => JSON.stringify(metadata)],
+  ['metadata', ({ metadata }) => jsonOf(metadata)],
   named('transcript'),
 ];
 const ALL_COLUMNS = [...COLUMNS, ...LAST_COLUMNS];
@@ -29,12 +30,25 @@ const ALL_COLUMNS = [...COLUMNS, ...LAST_COLUMNS];
 /** What Excel, Sheets and Calc begin a formula with; also behind blanks, and as full-width signs. */
 const FORMULA = /^[\s\u00a0\u3000]*[=+\-@\t\r\n＝＋－＠]/;
 
+/** Where a field would begin for whoever does not cut at commas; a dash before a blank begins an item of a list. */
+const FORMULA_INSIDE = /([;\t\r\n])([^\S\r\n]*)([=@＝＠]|[+\-＋－](?=\S))/g;
+
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
   const plain = value instanceof Date ? value.toISOString() : value;
-  const text = typeof plain === 'string' && FORMULA.test(plain) ? `'${plain}` : String(plain);
+  const text = typeof plain === 'string' ? withoutFormulas(plain) : String(plain);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+const withoutFormulas = (text: string): string =>
+  (FORMULA.test(text) ? "'" : '') + text.replace(FORMULA_INSIDE, "$1$2'$3");
+
+/** The same value, so that a program reads it as it was. */
+const jsonOf = (value: unknown): string =>
+  (JSON.stringify(value) ?? '').replace(
+    FORMULA_INSIDE,
+    (_all, before, blanks, sign: string) => `${before}${blanks}\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** What stands before the first call; empty where there is nothing. */
 export const headOf = (format: ExportFormat): string =>

@@ -22,6 +22,7 @@ export const rateNames = {
   /** `named`: a hash of the e-mail address. */
   signInPersonThere: (named: string, address: string): string => `signin:person:${named}:${addressName(address)}`,
   signInPerson: (named: string): string => `signin:person:${named}`,
+  signInCode: (userId: string): string => `signin:code:${userId}`,
   workspaceCalls: (workspaceId: string): string => `cps:workspace:${workspaceId}`,
   lineCalls: (lineId: string): string => `cps:line:${lineId}`,
   /** When the next call of the line may be sent to the carrier. */

@@ -3,8 +3,8 @@
  * long as its session. What becomes of the server is told by a statement that fails, never by a process that ends.
  */
 import pg from 'pg';
+import { limitsIn } from './address-limits.ts';
 import { beginTelling } from './after-commit.ts';
-import { connectLimitMs } from './connect-limit.ts';
 import { isUnanswered } from './database-away.ts';
 import { createServerSessions, openSessionPool, type ServerSessions } from './server-sessions.ts';
 import { createStatements } from './statements.ts';
@@ -25,7 +25,7 @@ export interface DatabaseOptions {
   maxConnections?: number;
   /** Of all pools of a process at this server, so that they let go together. Default: of this one alone. */
   sessions?: ServerSessions;
-  /** For tests; default 12 s. */
+  /** For tests; default: as the address says (`address-limits.ts`). */
   answerLimitMs?: number;
   /** For tests; default 60 s. */
   sessionLifetimeSeconds?: number;
@@ -33,19 +33,16 @@ export interface DatabaseOptions {
   onIdleError(error: Error): void;
 }
 
-const STATEMENT_TIMEOUT_MS = 10_000;
-/** A server that stands still, or whose machine is gone, ends no statement by itself. */
-const ANSWER_LIMIT_MS = 12_000;
-
 export function openDatabase(options: DatabaseOptions): Database {
   const { sessions = createServerSessions(), sessionLifetimeSeconds: lifetimeSeconds } = options;
+  const limits = limitsIn(options.connectionString);
   const { pool, release, close } = openSessionPool({
     config: {
       connectionString: options.connectionString,
       max: options.maxConnections ?? 10,
-      connectionTimeoutMillis: connectLimitMs(options.connectionString),
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: options.answerLimitMs ?? ANSWER_LIMIT_MS,
+      connectionTimeoutMillis: limits.connectMs,
+      statement_timeout: limits.statementMs,
+      query_timeout: options.answerLimitMs ?? limits.answerMs,
       keepAlive: true,
     },
     sessions,
@@ -111,10 +108,11 @@ export interface SessionLock {
 
 /** Null: another session holds it. */
 export async function trySessionLock(connectionString: string, name: string): Promise<SessionLock | null> {
+  const limits = limitsIn(connectionString);
   const client = new pg.Client({
     connectionString,
-    connectionTimeoutMillis: connectLimitMs(connectionString),
-    query_timeout: ANSWER_LIMIT_MS,
+    connectionTimeoutMillis: limits.connectMs,
+    query_timeout: limits.answerMs,
     keepAlive: true,
   });
   client.on('error', () => {});

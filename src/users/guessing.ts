@@ -1,6 +1,6 @@
 /**
  * Whoever guesses is slowed by address, and by person and address together; guesses at one person from everywhere only
- * make new addresses wait a little, so that nobody can lock a person out.
+ * make new addresses wait a little, so that nobody can lock a person out. Codes are few, so tries at those end.
  */
 import { createHash } from 'node:crypto';
 import { perMinute, rateAsk } from '../limits/gcra.ts';
@@ -14,6 +14,8 @@ const OF_ADDRESS = perMinute(20);
 const OF_PERSON_THERE = { perSecond: 1 / 30, burst: 10 };
 /** Tries at one person from everywhere; beyond it they wait, and are looked at all the same. */
 const OF_PERSON = { perSecond: 1 / 60, burst: 60 };
+/** Wrong codes beside one person's right password, from addresses from which the person has not come. */
+const OF_CODES = { perSecond: 1 / 360, burst: 20 };
 
 type Rate = readonly [name: string, rate: { perSecond: number; burst: number }];
 
@@ -54,6 +56,13 @@ export const takeTryOfAnybody = (limits: LimitStore, address: string): Promise<T
 /** A try at somebody who is signed in, by whoever sits there. */
 export const takeTryOnceMore = (limits: LimitStore, of: { userId: string; address: string }): Promise<Try | TooMany> =>
   takeAll(limits, [[rateNames.signInPersonThere(of.userId, of.address), OF_PERSON_THERE]]);
+
+/**
+ * A code beside the right password, from where the person has not come before. There are a million codes, so that they
+ * may not be tried from everywhere as passwords may; who knows no password keeps nobody out by this.
+ */
+export const takeTryOfCode = (limits: LimitStore, userId: string): Promise<Try | TooMany> =>
+  takeAll(limits, [[rateNames.signInCode(userId), OF_CODES]]);
 
 async function takeAll(limits: LimitStore, rates: readonly Rate[]): Promise<Try | TooMany> {
   for (const [name, rate] of rates) {

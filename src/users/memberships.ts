@@ -8,7 +8,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { makeLink, type NewLink } from './one-time-links.ts';
-import { createPerson, findPerson, removePerson } from './people.ts';
+import { createPerson, endLinks, findPerson, removePerson } from './people.ts';
 import { ROLES, type Role } from './roles.ts';
 import { auditPerson } from './sign-in.ts';
 import { HAS_WAY_IN } from './ways-in.ts';
@@ -61,16 +61,27 @@ async function findMember(tx: Queryable, of: { workspaceId: string; userId: stri
   return row ?? null;
 }
 
-/** `link`: of somebody who is new here altogether; others come in as before. */
+/**
+ * `link`: of somebody who has never come in; others come in as before. `refused` for people of workspaces in which the
+ * asking person is not at least as much: nobody has proved that an address is theirs, so whoever was the first to
+ * invite one could have made its account, and would be let in here.
+ */
 export async function addMember(
   database: Database,
-  wanted: Omit<MembershipChange, 'userId'> & { email: string; name: string; role: Role; hears: boolean },
+  wanted: Omit<MembershipChange, 'userId'> & {
+    askingUserId: string | null;
+    email: string;
+    name: string;
+    role: Role;
+    hears: boolean;
+  },
 ): Promise<{ member: Member; link: NewLink | null }> {
   const { workspaceId, role, hears, by } = wanted;
   mayTouch(wanted.asking, role);
   return database.transaction(async (tx) => {
     await lockMembers(tx, workspaceId);
     const known = await findPerson(tx, wanted.email);
+    if (known !== null && wanted.asking !== null) await mustBeKnownHere(tx, known.id, wanted);
     const person = known ?? (await createPerson(tx, wanted));
     const added = await tx.query(
       `INSERT INTO memberships (workspace_id, user_id, role, hears) VALUES ($1, $2, $3, $4)
@@ -78,9 +89,13 @@ export async function addMember(
       [workspaceId, person.id, role, hears],
     );
     if (added.length === 0) throw new OperatorError('exists', `'${person.email}' is a user of this workspace already.`);
-    const link = known === null ? await makeLink(tx, { purpose: 'invitation', userId: person.id, workspaceId }) : null;
+    await endLinks(tx, person.id);
     await audit(tx, { workspaceId, userId: person.id, by }, 'user.added', null, { role, hears });
-    return { member: (await findMember(tx, { workspaceId, userId: person.id }))!, link };
+    const member = (await findMember(tx, { workspaceId, userId: person.id }))!;
+    const isNew = !member.isActive;
+    const madeBy = wanted.askingUserId;
+    const link = isNew ? await makeLink(tx, { purpose: 'invitation', userId: person.id, workspaceId, madeBy }) : null;
+    return { member, link };
   });
 }
 
@@ -104,6 +119,7 @@ export async function changeMember(
        WHERE workspace_id = $1 AND user_id = $2`,
       [workspaceId, userId, role, hears],
     );
+    if (role === 'owner') await endLinks(tx, userId);
     const was = { role: before.role, hears: before.hears };
     await audit(tx, change, 'user.role_changed', was, { role, hears });
     return { ...before, role, hears };
@@ -164,27 +180,53 @@ export async function resetMember(
     mayTouch(asking, member.role);
     if (asking !== null) await mustBeWithin(tx, userId, askingUserId);
     const purpose = member.isActive ? 'reset' : 'invitation';
-    const link = await makeLink(tx, { purpose, userId, workspaceId });
+    const link = await makeLink(tx, { purpose, userId, workspaceId, madeBy: askingUserId });
     await audit(tx, change, 'user.reset', null, { purpose });
     return { member, link };
   });
 }
 
 async function mustBeWithin(tx: Queryable, userId: string, askingUserId: string | null): Promise<void> {
-  const [row] = await tx.query<{ isOperator: boolean; beyond: number }>(
-    `SELECT u.is_operator AS "isOperator", (
+  const { isOperator, beyond } = await reachOf(tx, userId, askingUserId);
+  if (!isOperator && beyond === 0) return;
+  throw new OperatorError(
+    'refused',
+    'This person is an operator, or a user of other workspaces too; the operator of the service makes the link',
+    'see: parley user reset --help',
+  );
+}
+
+/** Operators join where they like, and let in whom they like. A member of the workspace is told so, further on. */
+async function mustBeKnownHere(
+  tx: Queryable,
+  userId: string,
+  { askingUserId, workspaceId }: { askingUserId: string | null; workspaceId: string },
+): Promise<void> {
+  const { beyond, isAskedByOperator } = await reachOf(tx, userId, askingUserId);
+  if (beyond === 0 || isAskedByOperator || (await findMember(tx, { workspaceId, userId })) !== null) return;
+  throw new OperatorError(
+    'refused',
+    'This address is that of a user of other workspaces, of whom nothing is known here; the operator of the service lets them in',
+    'see: parley user create --help',
+  );
+}
+
+/** `beyond`: workspaces of the person in which the asking one is less. */
+async function reachOf(
+  tx: Queryable,
+  userId: string,
+  askingUserId: string | null,
+): Promise<{ isOperator: boolean; isAskedByOperator: boolean; beyond: number }> {
+  const [row] = await tx.query<{ isOperator: boolean; isAskedByOperator: boolean; beyond: number }>(
+    `SELECT u.is_operator AS "isOperator",
+       EXISTS (SELECT 1 FROM users o WHERE o.id = $2 AND o.is_operator) AS "isAskedByOperator", (
        SELECT count(*)::int FROM memberships m
        LEFT JOIN memberships a ON a.workspace_id = m.workspace_id AND a.user_id = $2
        WHERE m.user_id = u.id AND NOT coalesce(a.role = 'owner' OR (a.role = 'admin' AND m.role <> 'owner'), false)
      ) AS beyond FROM users u WHERE u.id = $1`,
     [userId, askingUserId],
   );
-  if (row?.isOperator === false && row.beyond === 0) return;
-  throw new OperatorError(
-    'refused',
-    'This person is an operator, or a user of other workspaces too; the operator of the service makes the link',
-    'see: parley user reset --help',
-  );
+  return row!;
 }
 
 /** Makes somebody an owner: who made the workspace, or an operator of the installation. Fine twice. */
@@ -199,7 +241,9 @@ export async function makeOwner(
        WHERE m.role <> 'owner' RETURNING user_id`,
     [change.workspaceId, change.userId],
   );
-  if (rows.length > 0) await audit(tx, change, 'user.added', null, { role: 'owner', hears: true });
+  if (rows.length === 0) return;
+  await endLinks(tx, change.userId);
+  await audit(tx, change, 'user.added', null, { role: 'owner', hears: true });
 }
 
 function mayTouch(asking: AskingRole, role: Role): void {

@@ -1,16 +1,16 @@
 /**
  * Links that are used once, within a day: the first user's, an invitation, a new password. Only the SHA-256 of a token
- * is stored. A new one of a person ends the former. The token stands behind the `#` of the address and travels in a
- * body, so that no log of anybody's has it.
+ * is stored. A new one of a person ends the former, and one that a person made ends where that one may make it no more.
+ * The token stands behind the `#` of the address and travels in a body, so that no log of anybody's has it.
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { ChangedBy } from '../audit/audit-entry.ts';
-import { recordAudit } from '../audit/record-audit.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { checkPassword, type Hashing } from './password.ts';
-import { createPerson, hasAnybody, renamePerson, setPassword } from './people.ts';
+import { createPerson, endLinks, hasAnybody, renamePerson, setPassword } from './people.ts';
 import { isToken, revokeSessions, secretToken, tokenHash } from './sessions.ts';
+import { auditPerson } from './sign-in.ts';
 import { HAS_SECOND_FACTOR } from './ways-in.ts';
 
 export type LinkPurpose = 'first_user' | 'invitation' | 'reset';
@@ -50,27 +50,34 @@ export async function makeFirstUserLink(database: Queryable): Promise<NewLink | 
   return insertLink(database, { purpose: 'first_user', userId: null, workspaceId: null });
 }
 
-/** Ends former ones of the person. */
+/** Ends former ones of the person. `madeBy`: null where the operator makes it, at the command line. */
 export async function makeLink(
   tx: Queryable,
-  link: { purpose: 'invitation' | 'reset'; userId: string; workspaceId: string | null },
+  link: { purpose: 'invitation' | 'reset'; userId: string; workspaceId: string | null; madeBy: string | null },
 ): Promise<NewLink> {
-  await tx.query('DELETE FROM user_links WHERE user_id = $1 AND used_at IS NULL', [link.userId]);
+  await endLinks(tx, link.userId);
   return insertLink(tx, link);
 }
 
 async function insertLink(
   tx: Queryable,
-  link: { purpose: LinkPurpose; userId: string | null; workspaceId: string | null },
+  link: { purpose: LinkPurpose; userId: string | null; workspaceId: string | null; madeBy?: string | null },
 ): Promise<NewLink> {
   const token = secretToken();
+  const { purpose, userId, workspaceId, madeBy = null } = link;
   const [row] = await tx.query<{ expiresAt: Date }>(
-    `INSERT INTO user_links (id, token_sha256, purpose, user_id, workspace_id, expires_at)
-     VALUES ($1, $2, $3, $4, $5, now() + interval '24 hours') RETURNING expires_at AS "expiresAt"`,
-    [uuidv7(), tokenHash(token), link.purpose, link.userId, link.workspaceId],
+    `INSERT INTO user_links (id, token_sha256, purpose, user_id, workspace_id, made_by, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, now() + interval '24 hours') RETURNING expires_at AS "expiresAt"`,
+    [uuidv7(), tokenHash(token), purpose, userId, workspaceId, madeBy],
   );
   return { token, expiresAt: row!.expiresAt };
 }
+
+/** SQL, of `l`: who made it may make it still. Of an owner an owner does. */
+const MAKER_MAY = `(l.made_by IS NULL OR EXISTS (
+    SELECT 1 FROM memberships maker JOIN memberships m ON m.workspace_id = maker.workspace_id AND m.user_id = l.user_id
+    WHERE maker.user_id = l.made_by AND maker.workspace_id = l.workspace_id
+      AND (maker.role = 'owner' OR (maker.role = 'admin' AND m.role <> 'owner'))))`;
 
 /** Null: there is none, or it was used, or its time is over. */
 export async function readLink(database: Queryable, token: string): Promise<LinkView | null> {
@@ -87,7 +94,7 @@ async function usableLink(tx: Queryable, token: string, lock = ''): Promise<Link
     `SELECT l.id, l.purpose, l.user_id AS "userId", u.email, u.name, ${HAS_SECOND_FACTOR} AS "secondFactor", w.slug AS enterprise, w.name AS "workspaceName",
             l.expires_at AS "expiresAt"
      FROM user_links l LEFT JOIN users u ON u.id = l.user_id LEFT JOIN workspaces w ON w.id = l.workspace_id
-     WHERE l.token_sha256 = $1 AND l.used_at IS NULL AND l.expires_at > now() AND u.removed_at IS NULL
+     WHERE l.token_sha256 = $1 AND l.used_at IS NULL AND l.expires_at > now() AND u.removed_at IS NULL AND ${MAKER_MAY}
        AND (l.purpose <> 'first_user' OR NOT EXISTS (SELECT 1 FROM users WHERE removed_at IS NULL)) ${lock}`,
     [tokenHash(token)],
   );
@@ -117,13 +124,8 @@ export async function takeLink(
     await setPassword(tx, userId, hash);
     await tx.query('UPDATE user_links SET used_at = now() WHERE id = $1', [link.id]);
     await revokeSessions(tx, userId);
-    await recordAudit(tx, {
-      workspaceId: null,
-      by: { ...asked.by, actor: `user:${userId}` },
-      action: 'user.link_taken',
-      target: `user:${userId}`,
-      after: { purpose: link.purpose },
-    });
+    const by = { ...asked.by, actor: `user:${userId}` as const };
+    await auditPerson(tx, userId, by, 'user.link_taken', { purpose: link.purpose });
     return { userId, secondFactor: link.secondFactor };
   });
 }

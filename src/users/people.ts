@@ -85,7 +85,7 @@ function nameOf(text: string): string {
   throw new OperatorError('invalid', `A name has 1 to ${NAME_CHARACTERS} characters.`);
 }
 
-/** Other sessions with former rights end. */
+/** Other sessions with former rights end, and links that were made for somebody who was less. */
 export async function setOperator(
   database: Database,
   args: { email: string; isOperator: boolean; by: ChangedBy },
@@ -97,6 +97,7 @@ export async function setOperator(
     await tx.query('UPDATE user_sessions SET revoked_at = now() WHERE user_id = $1 AND revoked_at IS NULL', [
       person.id,
     ]);
+    await endLinks(tx, person.id);
     await recordAudit(tx, {
       workspaceId: null,
       by: args.by,
@@ -107,6 +108,14 @@ export async function setOperator(
     });
     return { ...person, isOperator: args.isOperator };
   });
+}
+
+/**
+ * Whoever has a link is the person: one that somebody kept must not be worth more than when it was made. Where the
+ * person gets a password, or rights that who made the link may not give, it ends.
+ */
+export async function endLinks(tx: Queryable, userId: string): Promise<void> {
+  await tx.query('DELETE FROM user_links WHERE user_id = $1 AND used_at IS NULL', [userId]);
 }
 
 /** With sessions, links, passkeys, identities and memberships; id and name stay for the audit. */

@@ -11,7 +11,7 @@ import { recordAudit } from '../audit/record-audit.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import { type TooMany, type Try, takeTry, takeTryOfAnybody, takeTryOnceMore } from './guessing.ts';
+import { type TooMany, type Try, takeTry, takeTryOfAnybody, takeTryOfCode, takeTryOnceMore } from './guessing.ts';
 import { takeCode } from './one-time-password.ts';
 import type { PasskeyAnswer, PasskeyOptions, RelyingParty } from './passkey-answers.ts';
 import { askForPasskey, takePasskey } from './passkey-use.ts';
@@ -74,10 +74,13 @@ export async function signIn(deps: SignInDeps, asked: SignInAsked): Promise<Sign
     if (code === '' && passkey === undefined) {
       return { kind: 'second_factor', takes: { code: person.totp, passkey: person.passkeys > 0 } };
     }
+    const ofCode = code === '' || shown.isKnownThere ? null : await takeTryOfCode(deps.limitStore, person.id);
+    if (ofCode?.kind === 'too_many') return ofCode;
     if (!(await showSecondFactor(deps, person, asked))) {
       noteFailure(deps, person.id, asked, passkey === undefined ? 'wrong_code' : 'wrong_passkey');
       return { kind: 'wrong' };
     }
+    ofCode?.giveBack();
   }
   shown.giveBack();
   return { kind: 'in', token: await enter(deps.database, person.id, asked) };
@@ -137,7 +140,9 @@ export async function askAnyPasskey(
 async function showPassword(
   deps: SignInDeps,
   asked: PasswordAsked,
-): Promise<{ kind: 'right'; person: Person; giveBack: Try['giveBack'] } | { kind: 'wrong' } | TooMany> {
+): Promise<
+  { kind: 'right'; person: Person; isKnownThere: boolean; giveBack: Try['giveBack'] } | { kind: 'wrong' } | TooMany
+> {
   const { database, hashing } = deps;
   const taken = await takeTry(deps.limitStore, asked);
   if (taken.kind === 'too_many') return taken;
@@ -149,7 +154,7 @@ async function showPassword(
 
   const hash = await passwordHash(database, userId);
   const isRight = await hashing.matches(hash, asked.password.slice(0, 4 * PASSWORD_CHARACTERS.most));
-  if (person !== null && isRight) return { kind: 'right', person, giveBack: taken.giveBack };
+  if (person !== null && isRight) return { kind: 'right', person, isKnownThere, giveBack: taken.giveBack };
   if (person !== null) noteFailure(deps, person.id, asked, 'wrong_password');
   return { kind: 'wrong' };
 }

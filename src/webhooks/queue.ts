@@ -13,7 +13,7 @@ import {
   Worker,
 } from 'bullmq';
 import type { Clock } from '../../media/contract/clock.ts';
-import { connectLimitMs } from '../store/connect-limit.ts';
+import { limitsIn } from '../store/address-limits.ts';
 import { openSessionPool, type ServerSessions } from '../store/server-sessions.ts';
 
 export interface QueueOptions {
@@ -54,7 +54,6 @@ const WORKER_CONCURRENCY = 50;
 /** The queue, its worker and the worker's LISTEN share one pool. */
 const POOL_CONNECTIONS = 6;
 const REDIS_CONNECT_TIMEOUT_MS = 2_000;
-const STATEMENT_TIMEOUT_MS = 10_000;
 const CLOSE_LIMIT_MS = 3_000;
 /**
  * A worker on PostgreSQL is woken by LISTEN and knows when the next notice is due: how often it looks all the same, and
@@ -74,12 +73,13 @@ export async function openWebhookQueue(options: QueueOptions): Promise<OpenQueue
 }
 
 async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQueue> {
+  const limits = limitsIn(options.databaseUrl);
   const { pool, close } = openSessionPool({
     config: {
       connectionString: options.databaseUrl,
       max: POOL_CONNECTIONS,
-      connectionTimeoutMillis: connectLimitMs(options.databaseUrl),
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      connectionTimeoutMillis: limits.connectMs,
+      statement_timeout: limits.statementMs,
       keepAlive: true,
       // A notice that a crash takes is made up for by the sweep; one that waits for the disk holds up those that may
       // not.

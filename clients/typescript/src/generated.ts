@@ -3903,9 +3903,10 @@ export interface Operations {
   /**
    * A secret for an authenticator app.
    *
-   * It holds once a code of it was confirmed. 409 while one holds: remove it first.
+   * Takes the password once more. It holds once a code of it was confirmed. 409 while one holds: remove it
+   * first.
    */
-  beginOneTimePasswords: { input: Record<never, never>; data: OneTimePasswordSecret };
+  beginOneTimePasswords: { input: { body: PasswordOnceMore }; data: OneTimePasswordSecret };
   /**
    * Where the person is signed in.
    *
@@ -3979,8 +3980,9 @@ export interface Operations {
   /**
    * Let somebody into the workspace.
    *
-   * Whoever has no account yet gets one by the link in the answer, which is shown once and lives a day.
-   * Owners alone name owners.
+   * Whoever has not come in yet does by the link in the answer, which is shown once and lives a day. Owners
+   * alone name owners. People of workspaces in which you are not as much are let in by the operator of the
+   * service: nobody has proved that the address is theirs.
    *
    * The person needs `users:write`.
    */
@@ -4680,7 +4682,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     takesKey: false,
     hasBody: true,
   },
-  beginOneTimePasswords: { method: 'POST', path: '/api/console/me/totp', query: [], takesKey: false, hasBody: false },
+  beginOneTimePasswords: { method: 'POST', path: '/api/console/me/totp', query: [], takesKey: false, hasBody: true },
   listMySessions: { method: 'GET', path: '/api/console/me/sessions', query: [], takesKey: false, hasBody: false },
   listMyPasskeys: { method: 'GET', path: '/api/console/me/passkeys', query: [], takesKey: false, hasBody: false },
   addMyPasskey: { method: 'POST', path: '/api/console/me/passkeys', query: [], takesKey: false, hasBody: true },

@@ -99,6 +99,10 @@ function Totp({ isOn, hasPassword }: { isOn: boolean; hasPassword: boolean }) {
   const [begun, setBegun] = useState<{ uri: string; secret: string } | null>(null);
   const [code, setCode] = useState('');
   const [password, setPassword] = useState('');
+  async function begin(): Promise<void> {
+    setBegun(await me.beginTotp(password));
+    setPassword('');
+  }
   async function confirm(): Promise<void> {
     await me.confirmTotp(code.replace(/\s/g, ''));
     setBegun(null);
@@ -126,7 +130,11 @@ function Totp({ isOn, hasPassword }: { isOn: boolean; hasPassword: boolean }) {
           </Form>
         </div>
       ) : begun === null ? (
-        <Button onPress={async () => setBegun(await me.beginTotp())}>{words.totpBegin}</Button>
+        <Form submit={begin} action={words.totpBegin} fields={['password']}>
+          {(faults) =>
+            hasPassword ? <Current value={password} fault={faults['password']} onInput={setPassword} /> : null
+          }
+        </Form>
       ) : (
         <div class="stack">
           <p class="soft">{words.totpSecret}</p>

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { beginOneTimePassword, confirmOneTimePassword, removeOneTimePassword } from '../../users/one-time-password.ts';
 import { checkPassword } from '../../users/password.ts';
-import { renamePerson, setPassword } from '../../users/people.ts';
+import { endLinks, renamePerson, setPassword } from '../../users/people.ts';
 import { listSessions, revokeSession, revokeSessions } from '../../users/sessions.ts';
 import { auditPerson } from '../../users/sign-in.ts';
 import { forgetPassword } from '../../users/ways-in.ts';
@@ -62,7 +62,7 @@ export function registerMe(app: FastifyInstance, guard: Guard, deps: SessionRout
     id: 'changeMyPassword',
     tag: 'Console',
     summary: 'Set another password',
-    description: 'All other sessions of the person end.',
+    description: 'All other sessions of the person end, and links for a new password.',
     scope: 'person',
     body: passwordBody,
     answers: { 204: nothing('Changed.') },
@@ -78,6 +78,7 @@ export function registerMe(app: FastifyInstance, guard: Guard, deps: SessionRout
       const hash = await unlessBusy(deps.hashing.hash(wanted));
       await database.transaction(async (tx) => {
         await setPassword(tx, id, hash);
+        await endLinks(tx, id);
         await revokeSessions(tx, id, request.signedIn!.sessionId);
         await auditPerson(tx, id, byPerson(request), 'user.password_changed');
       });
@@ -103,6 +104,7 @@ export function registerMe(app: FastifyInstance, guard: Guard, deps: SessionRout
       await onceMore(deps, request, request.body.password);
       const forgetting = database.transaction(async (tx) => {
         await forgetPassword(tx, { userId, host });
+        await endLinks(tx, userId);
         await revokeSessions(tx, userId, request.signedIn!.sessionId);
         await auditPerson(tx, userId, byPerson(request), 'user.password_removed');
       });
@@ -117,11 +119,14 @@ export function registerMe(app: FastifyInstance, guard: Guard, deps: SessionRout
     id: 'beginOneTimePasswords',
     tag: 'Console',
     summary: 'A secret for an authenticator app',
-    description: 'It holds once a code of it was confirmed. 409 while one holds: remove it first.',
+    description:
+      'Takes the password once more. It holds once a code of it was confirmed. 409 while one holds: remove it first.',
     scope: 'person',
+    body: onceMoreBody,
     answers: { 200: json('The secret, this once.', totpAnswer) },
-    errors: ['already_exists'],
+    errors: [...ONCE_MORE_CODES, 'already_exists'],
     async handler(request) {
+      await onceMore(deps, request, request.body.password);
       const begun = await beginOneTimePassword(database, deps, personAt(request));
       if (begun === null) {
         const issue = 'are asked for already; remove them first (DELETE)';

@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { NewPasskeyAnswer, PasskeyAnswer, RelyingParty } from '../../users/passkey-answers.ts';
 import { Refusal } from '../refusal.ts';
+import { isLocal } from './session-cookie.ts';
 
 const LOCAL = /^localhost(:\d+)?$/i;
 const ADDRESS = /^[\d.]+$|^\[/;
@@ -13,7 +14,7 @@ const ADDRESS = /^[\d.]+$|^\[/;
 /** Null: passkeys do not work there. */
 export function relyingPartyAt(request: FastifyRequest, publicUrl: string): RelyingParty | null {
   const asked = (request.headers.host ?? '').toLowerCase();
-  if (LOCAL.test(asked)) return { host: 'localhost', origin: new URL(`http://${asked}`).origin };
+  if (LOCAL.test(asked) && isLocal(request)) return { host: 'localhost', origin: new URL(`http://${asked}`).origin };
   const { protocol, hostname, origin } = new URL(publicUrl);
   return protocol === 'https:' && !ADDRESS.test(hostname) ? { host: hostname, origin } : null;
 }

@@ -1,7 +1,8 @@
 /**
  * The cookies of a session, and of a way to an OpenID provider. `__Host-parley` on https: a browser takes it from this
  * very host alone and never sends it in clear. On a plain http://localhost, where browsers may refuse that, it is
- * called `parley-local`. Elsewhere in clear nobody signs in. Pure.
+ * called `parley-local`. Elsewhere in clear nobody signs in. A proxy may call this service `127.0.0.1` whatever it is
+ * to the browser (nginx does so by itself), so what the browser says of its own place outweighs `Host`. Pure.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../refusal.ts';
@@ -68,4 +69,8 @@ function addCookie(
 
 const nameFor = (request: FastifyRequest, suffix: string): string => (isLocal(request) ? LOCAL : SECURE) + suffix;
 
-const isLocal = (request: FastifyRequest): boolean => LOOPBACK.test(request.headers.host ?? '');
+/** The browser is on this machine, and asks without TLS. */
+export function isLocal({ headers: { host = '', origin, cookie = '' } }: FastifyRequest): boolean {
+  const isOriginLocal = origin === undefined || LOOPBACK.test(origin.replace(/^http:\/\//, ''));
+  return LOOPBACK.test(host) && isOriginLocal && !cookie.includes(SECURE);
+}

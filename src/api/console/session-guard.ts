@@ -16,7 +16,7 @@ import type { KeyUse, Principal } from '../authentication.ts';
 import { countRequest, type Guard } from '../guard.ts';
 import { numberFilters } from '../masking.ts';
 import { Refusal } from '../refusal.ts';
-import { sessionToken } from './session-cookie.ts';
+import { isLocal, sessionToken } from './session-cookie.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -73,12 +73,15 @@ export function refuseOtherSites(request: FastifyRequest): void {
   if (SAFE_METHODS.has(request.method)) return;
   const site = request.headers['sec-fetch-site'];
   const { origin, host } = request.headers;
-  const isOurs = site === undefined ? hostOf(origin) === host : site === 'same-origin';
+  const isOurs = site === undefined ? isOurOrigin(request, origin) : site === 'same-origin';
   if (host === undefined || !isOurs) throw new Refusal('cross_site_request');
 }
 
-function hostOf(origin: string | undefined): string | null {
-  return origin !== undefined && URL.canParse(origin) ? new URL(origin).host : null;
+/** In clear only on this machine: else whoever is on the way could put a page before somebody. */
+function isOurOrigin(request: FastifyRequest, origin: string | undefined): boolean {
+  if (origin === undefined || !URL.canParse(origin)) return false;
+  const { host, protocol } = new URL(origin);
+  return host === request.headers.host && (protocol === 'https:' || isLocal(request));
 }
 
 async function signedInBy(database: Database, request: FastifyRequest, enterprise: string | null): Promise<SignedIn> {

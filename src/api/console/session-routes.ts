@@ -180,7 +180,7 @@ export function registerSession(app: FastifyInstance, guard: Guard, deps: Sessio
       const by = { ip: from.address, requestId: from.requestId };
       const taken = await refusing('link_not_found', unlessBusy(takeLink(deps, { ...request.body, by })));
       if (taken === null) throw new Refusal('link_not_found');
-      if (!taken.secondFactor) setSessionCookie(request, reply, await enter(database, taken.userId, from));
+      if (!taken.secondFactor) await beginSession(deps, request, reply, await enter(database, taken.userId, from));
       return reply.code(204).send();
     },
   });

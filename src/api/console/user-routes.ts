@@ -81,7 +81,7 @@ export function registerUsers(
     tag: 'Console',
     summary: 'Let somebody into the workspace',
     description:
-      'Whoever has no account yet gets one by the link in the answer, which is shown once and lives a day. Owners alone name owners.',
+      'Whoever has not come in yet does by the link in the answer, which is shown once and lives a day. Owners alone name owners. People of workspaces in which you are not as much are let in by the operator of the service: nobody has proved that the address is theirs.',
     scope: 'person',
     right: 'users:write',
     params: workspaceUserParams,
@@ -89,7 +89,7 @@ export function registerUsers(
     answers: { 201: json('The user.', addedUserAnswer) },
     errors: ['already_exists', 'setting_refused'],
     async handler(request, reply) {
-      const wanted = { ...asked(request), ...request.body };
+      const wanted = { ...asked(request), askingUserId: personAt(request).id, ...request.body };
       const { member, link } = await ruled(addMember(database, wanted));
       const shown = link === null ? null : shownLink(link);
       return reply.code(201).send({ success: true, user: member, link: shown });

@@ -9,7 +9,7 @@ import type { ChangedBy } from '../../audit/audit-entry.ts';
 import type { OpenIdSettings } from '../../config/openid-settings.ts';
 import { OperatorError } from '../../errors/operator-error.ts';
 import type { Database, Queryable } from '../../store/database.ts';
-import { createPerson, findPerson, type Person } from '../people.ts';
+import { createPerson, endLinks, findPerson, type Person } from '../people.ts';
 import { auditPerson } from '../sign-in.ts';
 import { HAS_WAY_IN, holdWaysIn, wayInMustStay } from '../ways-in.ts';
 import type { OpenIdClaims } from './openid-provider.ts';
@@ -112,7 +112,7 @@ async function newPerson(
   const { id: userId } = invited ?? (await createPerson(tx, { email, name: (claims.name ?? email).slice(0, 120) }));
   await insertIdentity(tx, claims, userId);
   // The link of the invitation would be a second way in for whoever finds it.
-  await tx.query('DELETE FROM user_links WHERE user_id = $1 AND used_at IS NULL', [userId]);
+  await endLinks(tx, userId);
   await auditPerson(tx, userId, { ...by, actor: 'system:openid' }, 'user.identity_added', { issuer: claims.issuer });
   return { kind: 'person', userId };
 }

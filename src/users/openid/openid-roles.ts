@@ -6,6 +6,7 @@ import type { ChangedBy } from '../../audit/audit-entry.ts';
 import { recordAudit } from '../../audit/record-audit.ts';
 import type { OpenIdSettings } from '../../config/openid-settings.ts';
 import type { Queryable } from '../../store/database.ts';
+import { endLinks } from '../people.ts';
 import { ROLES, type Role } from '../roles.ts';
 import type { OpenIdClaims } from './openid-provider.ts';
 
@@ -69,6 +70,7 @@ async function setRole(
      ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = $3, version = m.version + 1`,
     [workspaceId, userId, role],
   );
+  await endLinks(tx, userId);
 }
 
 async function isOnlyOwner(tx: Queryable, workspaceId: string): Promise<boolean> {

@@ -111,6 +111,7 @@ export interface ApiFixture {
   close(): Promise<void>;
 }
 
+const PUBLIC_URL = 'http://127.0.0.1:8080';
 const MASTER_KEY_HEX = 'ab'.repeat(32);
 export const SEALER = createSealer(MASTER_KEY_HEX);
 const SERVICE_STATE: Awaited<ReturnType<ApiDeps['serviceState']>> = {
@@ -118,7 +119,7 @@ const SERVICE_STATE: Awaited<ReturnType<ApiDeps['serviceState']>> = {
   node: '20.18.0',
   instance: 'run-1',
   startedAt: new Date('2026-11-21T00:00:00Z'),
-  publicUrl: 'http://127.0.0.1:8080',
+  publicUrl: PUBLIC_URL,
   admission: 'open',
   machine: {
     cores: 2,
@@ -142,7 +143,7 @@ const CREDENTIALS = { authId: 'MA0', authToken: 'token-canary' };
 /** `store`: where recordings lie; default a folder of the fixture's own. */
 export async function createApiFixture(
   store: StoreSettings = { kind: 'disk', s3: null },
-  { openId = null }: { openId?: ApiDeps['openId'] } = {},
+  { openId = null, publicUrl = PUBLIC_URL }: Partial<Pick<ApiDeps, 'openId' | 'publicUrl'>> = {},
 ): Promise<ApiFixture> {
   const test = await createTestDatabase();
   const database = openDatabase({ connectionString: test.connectionString, maxConnections: 12, onIdleError: () => {} });
@@ -157,7 +158,7 @@ export async function createApiFixture(
       bus,
       sealer: SEALER,
       masterKeys: MASTER_KEY_HEX,
-      publicUrl: 'http://127.0.0.1:8080',
+      publicUrl: PUBLIC_URL,
       limits: createEmbedLimits({ store: slots, postgres: slots, database, clock }),
       superseded() {},
       prepare: (agent) => void fixture.prepared.push(agent.name),
@@ -271,7 +272,7 @@ export async function createApiFixture(
       examine: async () => fixture.examined,
       monitors,
       cursors: createCursorCodec(MASTER_KEY_HEX),
-      publicUrl: 'http://127.0.0.1:8080',
+      publicUrl,
       placeCall: (call) => {
         fixture.placements.push(call);
         return fixture.place(call);

@@ -1,7 +1,10 @@
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeOwner } from '../../../src/users/memberships.ts';
 import { makeFirstUserLink } from '../../../src/users/one-time-links.ts';
+import { setOperator, setPassword } from '../../../src/users/people.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
+import { CHEAP_HASHING } from '../../support/cheap-hashing.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 import { askAs, signedIn } from './console-people.ts';
@@ -107,6 +110,28 @@ describe('signing in', () => {
     expect(link.json().code).toBe('insecure_address');
   });
 
+  it('behind a proxy that calls the service 127.0.0.1 the browser decides where it is', async () => {
+    const fixture = await createApiFixture(undefined, { publicUrl: 'https://voice.example.com' });
+    try {
+      const owner = await signedIn(fixture, 'owner');
+      await setPassword(fixture.database, owner.person.id, await CHEAP_HASHING.hash(PASSWORD));
+      const payload = { email: owner.person.email, password: PASSWORD };
+      const headers = { host: '127.0.0.1:8080', origin: 'https://voice.example.com' };
+      const answer = await askAs(fixture, null, 'POST', '/session', { payload, headers });
+      expect(answer.headers['set-cookie']).toMatch(/^__Host-parley=[\w-]{43}; .*HttpOnly; SameSite=Lax; Secure$/);
+      const { host } = headers;
+      expect((await askAs(fixture, cookieOf(answer), 'GET', '/session', { headers: { host } })).statusCode).toBe(200);
+      const out = await askAs(fixture, cookieOf(answer), 'DELETE', '/session', { headers });
+      expect([out.statusCode, cookieOf(out)]).toEqual([204, '__Host-parley=']);
+    } finally {
+      await fixture.close();
+    }
+    const clear = { host: '127.0.0.1:8080', origin: 'http://voice.example.com' };
+    const payload = { email: 'x@example.com', password: PASSWORD };
+    const refused = await askAs(api, null, 'POST', '/session', { payload, headers: clear });
+    expect([refused.statusCode, refused.json().code]).toEqual([403, 'insecure_address']);
+  });
+
   it('tells an unknown person and a wrong password the same, and slows who guesses, from that address alone', async () => {
     await invited('kim@example.com');
     const guess = (email: string, address: string, password = 'wrong') =>
@@ -160,16 +185,40 @@ describe('signing in', () => {
     expect((await elsewhere).statusCode).toBe(204);
   });
 
+  it('takes few codes beside a right password from strange addresses, and from a known one goes on', async () => {
+    const { cookie } = await invited('few@example.com');
+    const { secret } = (await ask('POST', '/me/totp', { password: PASSWORD }, cookie)).json();
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+    const codeAt = (aheadMs: number) => totp.generate({ timestamp: api.clock.epochMs() + aheadMs });
+    expect((await ask('POST', '/me/totp/confirm', { code: codeAt(-30_000) }, cookie)).statusCode).toBe(204);
+    const from = (address: string, code: string) =>
+      api.app.inject({
+        method: 'POST',
+        url: '/api/console/session',
+        payload: { email: 'few@example.com', password: PASSWORD, code },
+        headers: { 'sec-fetch-site': 'same-origin', 'x-forwarded-for': address },
+      });
+    const wrong = String((Number(codeAt(0)) + 500_000) % 1_000_000).padStart(6, '0');
+    for (let tries = 0; tries < 20; tries++) {
+      expect((await from(`203.0.113.${tries}`, wrong)).statusCode).toBe(401);
+    }
+    const shut = await from('203.0.113.99', codeAt(0));
+    expect([shut.statusCode, shut.json().code]).toEqual([429, 'sign_in_limit']);
+    expect((await from('127.0.0.1', codeAt(0))).statusCode).toBe(204);
+  });
+
   it('with one-time passwords takes each code once, and a link for a new password does not go round them', async () => {
     const { cookie, userId } = await invited('tot@example.com');
-    const { secret, uri } = (await ask('POST', '/me/totp', undefined, cookie)).json();
+    // Whoever finds an open session must not keep its owner out with codes of his own.
+    expect((await ask('POST', '/me/totp', {}, cookie)).json().code).toBe('wrong_password');
+    const { secret, uri } = (await ask('POST', '/me/totp', { password: PASSWORD }, cookie)).json();
     expect(uri).toContain('otpauth://totp/Parley:');
     const codeAt = (aheadMs: number) =>
       new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: api.clock.epochMs() + aheadMs });
     expect((await ask('POST', '/session', { email: 'tot@example.com', password: PASSWORD })).statusCode).toBe(204);
     expect((await ask('POST', '/me/totp/confirm', { code: '000000' }, cookie)).json().code).toBe('wrong_code');
     expect((await ask('POST', '/me/totp/confirm', { code: codeAt(0) }, cookie)).statusCode).toBe(204);
-    expect((await ask('POST', '/me/totp', undefined, cookie)).statusCode).toBe(409);
+    expect((await ask('POST', '/me/totp', { password: PASSWORD }, cookie)).statusCode).toBe(409);
     const signIn = (code?: string) =>
       ask('POST', '/session', {
         email: 'tot@example.com',
@@ -296,20 +345,101 @@ describe('people of a workspace', () => {
     ).toBe('user_not_found');
   });
 
-  it('who is known already comes in as before, without a link; links are made for nobody who is more elsewhere', async () => {
+  it('who is known already comes in as before, without a link, where the asking person rules; links are made for nobody who is more elsewhere', async () => {
     const owner = await signedIn(api, 'owner');
     const elsewhere = await signedIn(api, 'admin', { tenant: api.other });
-    const added = await owner.ask('POST', '/w/acme/users', {
-      payload: { email: elsewhere.person.email, name: 'Other', role: 'analyst' },
+    await setPassword(api.database, elsewhere.person.id, await CHEAP_HASHING.hash(PASSWORD));
+    const add = (who: typeof owner, email: string) =>
+      who.ask('POST', '/w/acme/users', { payload: { email, name: 'Other', role: 'analyst' } });
+    const refused = await add(owner, elsewhere.person.email);
+    expect([refused.statusCode, refused.json().code]).toEqual([409, 'setting_refused']);
+    expect(refused.body).not.toContain(elsewhere.person.id);
+
+    await makeOwner(api.database, {
+      ...{ workspaceId: api.other.workspaceId, userId: owner.person.id, by: { actor: 'cli:test' } },
     });
+    const added = await add(owner, elsewhere.person.email);
     expect([added.statusCode, added.json().link, added.json().user.name]).toEqual([201, null, 'Jo']);
-    expect((await owner.ask('POST', `/w/acme/users/${elsewhere.person.id}/reset`)).json().code).toBe('setting_refused');
-    const operator = await signedIn(api, 'analyst', { isOperator: true });
-    expect((await owner.ask('POST', `/w/acme/users/${operator.person.id}/reset`)).json().code).toBe('setting_refused');
-    const again = await owner.ask('POST', '/w/acme/users', {
-      payload: { email: elsewhere.person.email.toUpperCase(), name: 'X', role: 'analyst' },
+    const operator = await signedIn(api, 'owner', { isOperator: true });
+    const another = await signedIn(api, 'owner', { tenant: api.other });
+    expect((await add(operator, another.person.email)).statusCode).toBe(201);
+    expect((await operator.ask('POST', `/w/acme/users/${another.person.id}/reset`)).json().code).toBe(
+      'setting_refused',
+    );
+    const one = await signedIn(api, 'analyst', { isOperator: true });
+    expect((await owner.ask('POST', `/w/acme/users/${one.person.id}/reset`)).json().code).toBe('setting_refused');
+    expect((await add(owner, another.person.email.toUpperCase())).json().code).toBe('already_exists');
+  });
+
+  it('an invitation that another workspace has made opens no more than that, whoever kept it', async () => {
+    const payload = { email: 'wanted@example.com', name: 'W', role: 'admin' };
+    const stranger = await signedIn(api, 'admin', { tenant: api.other });
+    const kept = tokenOf((await stranger.ask('POST', '/w/other/users', { payload })).json().link);
+    const operator = await signedIn(api, 'owner', { isOperator: true });
+    const added = (await operator.ask('POST', '/w/acme/users', { payload })).json();
+    expect((await ask('POST', '/link/take', { token: kept, password: PASSWORD })).statusCode).toBe(404);
+    expect((await ask('POST', '/link/take', { token: tokenOf(added.link), password: PASSWORD })).statusCode).toBe(204);
+  });
+
+  it('a link that was kept ends when its person becomes an owner or an operator, and with a new password', async () => {
+    const owner = await signedIn(api, 'owner');
+    const rises: [string, (userId: string, cookie: string) => Promise<unknown>][] = [
+      ['owner', (id) => owner.ask('PATCH', `/w/acme/users/${id}`, { payload: { role: 'owner' } })],
+      [
+        'operator',
+        () =>
+          setOperator(api.database, { email: 'operator@kept.example', isOperator: true, by: { actor: 'cli:test' } }),
+      ],
+      [
+        'password',
+        (_id, cookie) => ask('POST', '/me/password', { current: PASSWORD, password: `${PASSWORD}!` }, cookie),
+      ],
+    ];
+    for (const [name, rise] of rises) {
+      const { cookie, userId } = await invited(`${name}@kept.example`);
+      const reset = (await owner.ask('POST', `/w/acme/users/${userId}/reset`)).json();
+      await rise(userId, cookie);
+      const taken = await ask('POST', '/link/take', { token: tokenOf(reset.link), password: PASSWORD });
+      expect(taken.statusCode, name).toBe(404);
+    }
+  });
+
+  it('a link that somebody made ends with the rights of whoever made it', async () => {
+    const owner = await signedIn(api, 'owner');
+    const falls: [string, (id: string) => Promise<{ statusCode: number }>][] = [
+      ['demoted', (id) => owner.ask('PATCH', `/w/acme/users/${id}`, { payload: { role: 'supervisor' } })],
+      ['removed', (id) => owner.ask('DELETE', `/w/acme/users/${id}`)],
+    ];
+    for (const [name, fall] of falls) {
+      const admin = await signedIn(api, 'admin');
+      const { userId } = await invited(`${name}@maker.example`, 'admin');
+      const reset = (await admin.ask('POST', `/w/acme/users/${userId}/reset`)).json();
+      const payload = { email: `${name}-2@maker.example`, name: 'N', role: 'analyst' };
+      const added = (await admin.ask('POST', '/w/acme/users', { payload })).json();
+      expect((await ask('POST', '/link', { token: tokenOf(reset.link) })).statusCode).toBe(200);
+      expect((await fall(admin.person.id)).statusCode).toBeLessThan(300);
+      for (const { link } of [reset, added]) {
+        const taken = await ask('POST', '/link/take', { token: tokenOf(link), password: PASSWORD });
+        expect(taken.statusCode, name).toBe(404);
+      }
+    }
+  });
+
+  it('who takes a link is in the audit of the workspace', async () => {
+    const { userId } = await invited('taker@example.com');
+    const rows = await auditOf('user.link_taken');
+    expect(rows.at(-1)).toMatchObject({ actor: `user:${userId}`, after: '{"purpose":"invitation"}' });
+  });
+
+  it('taking a link ends the session that the browser had, whoever it was', async () => {
+    const owner = await signedIn(api, 'owner');
+    const { cookie } = await invited('before@example.com');
+    const added = await owner.ask('POST', '/w/acme/users', {
+      payload: { email: 'after@example.com', name: 'A', role: 'analyst' },
     });
-    expect(again.json().code).toBe('already_exists');
+    const taking = { token: tokenOf(added.json().link), password: PASSWORD };
+    expect((await ask('POST', '/link/take', taking, cookie)).statusCode).toBe(204);
+    expect((await ask('GET', '/session', undefined, cookie)).statusCode).toBe(401);
   });
 
   it('a link lives a day, a newer one ends it, and nothing shows its token', async () => {

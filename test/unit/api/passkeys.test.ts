@@ -116,7 +116,7 @@ describe('a passkey', () => {
       expect(codeOf(answer)).toEqual([401, 'wrong_credentials']);
     }
     api.clock.advanceMs(600_000);
-    const { secret } = (await ask('POST', '/me/totp', undefined, who.cookie)).json();
+    const { secret } = (await ask('POST', '/me/totp', { password: PASSWORD }, who.cookie)).json();
     const totp = new TOTP({ secret: Secret.fromBase32(secret) });
     const at = (ms: number) => totp.generate({ timestamp: api.clock.epochMs() + ms });
     expect((await ask('POST', '/me/totp/confirm', { code: at(0) }, who.cookie)).statusCode).toBe(204);

@@ -11,10 +11,8 @@ describe('a call as a line of CSV', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), (name, transcript) => {
         const [row] = rowsOf({ callUuid: '1', name, transcript, metadata: { name } });
-        expect([row!['name']!.replace(/^'/, ''), row!['transcript']!.replace(/^'/, '')]).toEqual([
-          name.replace(/^'/, ''),
-          transcript.replace(/^'/, ''),
-        ]);
+        const bare = (text: string): string => text.replaceAll("'", '');
+        expect([bare(row!['name']!), bare(row!['transcript']!)]).toEqual([bare(name), bare(transcript)]);
         expect(JSON.parse(row!['metadata']!)).toEqual({ name });
       }),
     );
@@ -23,12 +21,23 @@ describe('a call as a line of CSV', () => {
   it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '  =1', '\r\n=1', '＝1', '\u00a0@x'])(
     'makes text of what a spreadsheet would compute: %j',
     (formula) => {
-      expect(rowsOf({ name: formula, summary: formula })[0]).toMatchObject({
-        name: `'${formula}`,
-        summary: `'${formula}`,
-      });
+      const [row] = rowsOf({ name: formula, summary: formula });
+      expect(row!['name']).toMatch(/^'/);
+      expect(row!['name']!.replaceAll("'", '')).toBe(formula);
+      expect(row!['summary']).toBe(row!['name']);
     },
   );
+
+  it('also for whoever cuts at semicolons, tabs or the ends of lines, as Excel does in many countries', () => {
+    const names = ['x;=1+1', 'x; +49 30', 'x\t@SUM(A1)', 'x\n=HYPERLINK("http://evil.example")', '"\r\n=1', 'x;＝1'];
+    for (const name of names) {
+      const line = lineOf('csv', { name, metadata: { [name]: name } });
+      for (const field of line.split(/[;\t\r\n]/)) expect(field.trimStart(), line).not.toMatch(/^[=+\-@＝＠]/);
+      expect(JSON.parse(rowsOf({ metadata: { name } })[0]!['metadata']!)).toEqual({ name });
+    }
+    const list = 'They asked for:\n- the price\n- the way; then a - b';
+    expect(rowsOf({ summary: list })[0]!['summary']).toBe(list);
+  });
 
   it('leaves numbers and times as they are, also what is below nothing', () => {
     const call = { durationSeconds: -1.5, createdAt: new Date(0), latency: { mouthToEarMs: { p95: 740 } }, cost: null };
