@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…] [--whole-life] [--live 1000]`: a fixed rate of
  * `POST /api/outbound-call`, open loop, on the real service with a database that waits for its disk; the emulated
- * carrier accepts; with --whole-life each phone is busy, and the call's callbacks, end and webhook are part of the load;
- * with --live so many calls talk beside it. Limits are raised out of the way. The first fifth warms up and is not
- * counted.
+ * carrier accepts; with --whole-life each phone is busy, and the call's callbacks, end and webhook are part of the
+ * load; with --live so many calls talk beside it. Limits are raised out of the way. The first fifth warms up and is
+ * not counted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
