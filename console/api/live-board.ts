@@ -20,7 +20,8 @@ export interface LiveCall {
   channel: string;
   startedAt: string;
   answeredAt: string | null;
-  lastWords: { role: 'agent' | 'user'; text: string; at: string } | null;
+  /** `isPartial`: they are still being said. */
+  lastWords: { role: 'agent' | 'user'; text: string; at: string; isPartial: boolean } | null;
   replyMs: number | null;
   mutedAgent: boolean;
   /** A person speaks in the agent's place. */

@@ -125,6 +125,16 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     });
     const visit = await rig.visit('supervisor', `#/w/acme/call/${callUuid}`);
     const { page } = visit;
+    const muted = (action: string): Promise<object[]> =>
+      rig.api.database.query(`INSERT INTO call_events (call_uuid, kind, data) VALUES ($1, 'control', $2)`, [
+        callUuid,
+        { action, result: 'done', by: 'somebody else' },
+      ]);
+    await page.getByRole('button', { name: 'Mute the agent' }).waitFor();
+    await muted('mute_agent');
+    await page.getByRole('button', { name: 'Let the agent speak', pressed: true }).waitFor();
+    await muted('unmute_agent');
+    await page.getByRole('button', { name: 'Mute the agent', pressed: false }).waitFor();
     await page.getByLabel('What should the agent say?').fill('One moment.');
     await page.getByRole('button', { name: 'Say', exact: true }).click();
     await page.getByText('It is being said').waitFor();

@@ -126,6 +126,7 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
           <>
             <span class={lastWords.role === 'agent' ? 'by-agent' : 'by-caller'}>{words.who[lastWords.role]}</span>{' '}
             <Words>{lastWords.text.slice(-200)}</Words>
+            {lastWords.isPartial ? <span class="soft"> …</span> : null}
           </>
         )}
       </div>
