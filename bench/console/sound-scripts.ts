@@ -25,8 +25,8 @@ const ONSETS = `registerProcessor('onsets', class extends AudioWorkletProcessor 
     return (2 * Math.sqrt(before * before + last * last - turn * before * last)) / length;
   }
   process([input]) {
-    const length = Math.round(sampleRate * 0.004);
     for (const [channel, samples] of input.entries()) {
+      const length = Math.min(samples.length, Math.round(sampleRate * 0.004));
       for (let from = 0; from + length <= samples.length; from += length) {
         const isLoud = this.level(samples, from, length) > this.threshold;
         if (isLoud && this.quietFor[channel] > this.quiet * sampleRate) {

@@ -16,6 +16,7 @@ export const call = {
   costs: 'Cost',
   costPartly: 'without what has no price',
   created: 'Placed',
+  copyId: 'Copy the id of this call',
   cut: 'Not heard: it was cut off here',
   data: 'Data',
   deleteAction: 'Delete for good',

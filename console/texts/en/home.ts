@@ -14,6 +14,7 @@ export const home = {
   noReceiver: 'No receiver is set',
   noRefusals: 'Nothing was refused on this day',
   notDialled: 'Why calls are not dialled',
+  notDialledYet: 'Before it is set up, nothing can be: what is missing stands above.',
   notSetUp: 'To set up',
   ofPlaced: (percent: string) => `${percent} of placed`,
   placed: 'Placed',
