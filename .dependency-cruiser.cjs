@@ -12,7 +12,7 @@ const CARRIER_MAPS = '^(src/carriers/carriers|media/io/carriers/codecs|bench/emu
 /** The floors of `src`, the lowest first; `docs/architecture.md` says what each is for. A folder knows its own floor and those below. */
 const FLOORS = {
   ground: ['errors', 'store', 'sealing', 'audit', 'carriers', 'config'],
-  records: ['calls', 'limits', 'workspaces'],
+  records: ['calls', 'limits', 'nodes', 'workspaces'],
   services: ['agents', 'analysis', 'call-log', 'clips', 'connections', 'dialling', 'exports', 'key-rotation', 'leads', 'overview', 'recordings', 'retention', 'suppressions', 'tools', 'usage', 'users', 'webhooks'],
   'calls-in-progress': ['embed', 'lifecycle', 'media-link', 'metrics', 'monitor', 'placement', 'tracing'],
   api: ['api'],

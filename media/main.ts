@@ -11,6 +11,7 @@ import { pino } from 'pino';
 import { loadMediaConfig } from './config.ts';
 import { addressName } from './contract/address-name.ts';
 import { every, pause, systemClock } from './contract/clock.ts';
+import type { ToControl } from './contract/link-messages.ts';
 import { safeLogOptions } from './contract/log-safety.ts';
 import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
 import { PROXY_SEEN_FILE } from './contract/proxy-seen.ts';
@@ -74,6 +75,8 @@ const log = pino({
   ...safeLogOptions(),
 });
 const runId = randomUUID();
+/** By which control knows our lease; another one after it was lost. */
+let leaseRunId: string = runId;
 const urlOf = (entry: ThreadEntry): URL =>
   config.threadsDir === null ? workerUrl(entry) : pathToFileURL(join(config.threadsDir, `${entry}.js`));
 
@@ -148,14 +151,7 @@ const link = createControlLink({
   socketPath: join(config.runDir, 'link.sock'),
   clock,
   log,
-  hello: () => ({
-    type: 'hello',
-    mediaId: config.mediaId,
-    pid: process.pid,
-    socketServer: chosen.kind,
-    capacityCalls: config.capacityCalls,
-    liveCalls: registry.carriedCalls(),
-  }),
+  hello: greeting,
   receive(message) {
     if (message.type === 'prepare') pool.prepare(grants.prepared(message));
     else if (message.type === 'stop' && message.superseded === true) registry.superseded(message.callUuid);
@@ -165,6 +161,7 @@ const link = createControlLink({
     else if (message.type === 'monitor.answer') monitors.answered(message.requestId, message.answer);
     else if (message.type === 'monitor.asked') monitors.asked(message.requestId, message.result);
     else if (message.type === 'monitor.end') monitors.end(message.monitorId, message.why);
+    else if (message.type === 'fenced') fenced(message.runId);
     else if (message.type === 'drain') drainAndExit('control asks for it');
   },
   controlRestarted() {
@@ -281,6 +278,27 @@ async function answerBell(): Promise<void> {
     await ioBell.wait(IO_BELL_TIMEOUT_MS);
     registry.serviceUrgent(clock.nowMs());
   }
+}
+
+function greeting(): Extract<ToControl, { type: 'hello' }> {
+  return {
+    type: 'hello',
+    runId: leaseRunId,
+    mediaId: config.mediaId,
+    pid: process.pid,
+    socketServer: chosen.kind,
+    capacityCalls: config.capacityCalls,
+    liveCalls: registry.carriedCalls(),
+  };
+}
+
+/** Other nodes took us for dead: what we carried may have an owner there, so we begin anew without it. */
+function fenced(givenUp: string): void {
+  if (givenUp !== leaseRunId) return;
+  log.error({ runId: givenUp, calls: registry.activeCalls }, 'given up by the other nodes: our calls go on elsewhere');
+  registry.stopAll();
+  leaseRunId = randomUUID();
+  link.send(greeting());
 }
 
 function tellLoad(): void {

@@ -115,6 +115,8 @@ export type ToMedia =
   | { type: 'recording.key'; stream: { callUuid: string; epoch: number }; fate: RecordingDisposition }
   /** Answers `monitor.claim`. */
   | { type: 'monitor.answer'; requestId: number; answer: MonitorAnswer }
+  /** This run was given up, and its calls go on elsewhere: it lets go of them, and greets as another. */
+  | { type: 'fenced'; runId: string }
   /** Answers `monitor.ask`. */
   | { type: 'monitor.asked'; requestId: number; result: MonitorResult }
   /** A listener is to be shut out. */
@@ -127,16 +129,15 @@ export type StreamEnd = 'socket_closed' | 'stopped' | 'bad_stream' | 'no_media' 
 export type ToControl =
   | {
       type: 'hello';
+      /** By which its lease and its calls are known. It greets again with another one when it was `fenced`. */
+      runId: string;
       mediaId: string;
       pid: number;
       socketServer: 'uws' | 'ws';
       capacityCalls: number;
       liveCalls: { callUuid: string; epoch: number }[];
     }
-  /**
-   * Each second. Naming a call here renews its lease: control extends it where the epoch is the
-   * row's, and ignores the rest.
-   */
+  /** Each second. */
   | {
       type: 'load';
       mediaId: string;

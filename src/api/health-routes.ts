@@ -5,6 +5,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../media/contract/clock.ts';
+import { LIVE_NODE_HEADER } from '../nodes/machine-answers.ts';
 import { json } from './openapi/operation.ts';
 import { routesOn } from './route.ts';
 import { aliveAnswer, readyAnswer } from './service-answers.ts';
@@ -29,6 +30,8 @@ const RETRY_SECONDS = 5;
 export interface HealthDeps extends ReadinessDeps {
   /** Names this run of control, for whoever wants to know that an address leads to it. */
   instance: string;
+  /** And for other nodes, whether the machine at an address is the one they mean. */
+  node: string;
 }
 
 export function registerHealth(app: FastifyInstance, deps: HealthDeps): void {
@@ -42,7 +45,10 @@ export function registerHealth(app: FastifyInstance, deps: HealthDeps): void {
     description: 'Depends on nothing else; for liveness probes.',
     scope: null,
     answers: { 200: json('It does.', aliveAnswer) },
-    handler: async () => ({ status: 'ok', instance: deps.instance }),
+    async handler(_request, reply) {
+      reply.header(LIVE_NODE_HEADER, deps.node);
+      return { status: 'ok', instance: deps.instance };
+    },
   });
 
   for (const [path, id] of [

@@ -64,9 +64,13 @@ export interface CallRecord {
   carrierRequestId: string | null;
   carrierCallId: string | null;
 
+  /** The run of the media process that has it, or had it last. */
+  ownerRun: string | null;
+  /** That process's name on its node, for people. */
   ownerMediaId: string | null;
   epoch: number;
-  leaseUntil: Date | null;
+  /** Since then nobody has it; null: its run has, or nobody ever had. */
+  orphanedAt: Date | null;
   checkpoint: StoredCheckpoint | null;
   mediaStoppedAt: Date | null;
   carrierEndedAt: Date | null;

@@ -67,9 +67,11 @@ const COLUMNS: Record<Exclude<keyof CallRow, 'enterprise'>, string> = {
   carrier: 'carrier',
   carrierRequestId: 'carrier_request_id',
   carrierCallId: 'carrier_call_id',
+  ownerRun: 'owner_run',
   ownerMediaId: 'owner_media_id',
   epoch: 'epoch',
-  leaseUntil: 'lease_until',
+  // In the future: of a claim by an earlier version, which renews it.
+  orphanedAt: 'lease_until',
   checkpoint: 'checkpoint',
   mediaStoppedAt: 'media_stopped_at',
   carrierEndedAt: 'carrier_ended_at',
@@ -160,6 +162,26 @@ export async function lockCalls(tx: Queryable, callUuids: readonly string[]): Pr
     [callUuids],
   );
   return new Map(rows.map((row) => [row.callUuid, row]));
+}
+
+/**
+ * As `lockCall`, for who takes the call's stream: undefined too where that run is dead. Until the commit it cannot die.
+ */
+export async function lockCallForRun(tx: Queryable, callUuid: string, runId: string): Promise<CallRow | undefined> {
+  const rows = await tx.query<CallRow>(
+    `${SELECT_CALL} JOIN media_runs r ON r.run_id = $2 AND r.dead_at IS NULL
+      WHERE c.call_uuid = $1 FOR UPDATE OF c FOR KEY SHARE OF r`,
+    [callUuid, runId],
+  );
+  return rows[0];
+}
+
+/**
+ * May a media process write of the call with this epoch? Not when another one has claimed it since, and not when its
+ * own run was given up. The one fence: whatever writes for media asks it, on the locked row.
+ */
+export function isWriter(call: Pick<CallRow, 'epoch' | 'orphanedAt'>, epoch: number): boolean {
+  return call.epoch === epoch && call.orphanedAt === null;
 }
 
 export type CallPatch = Partial<Omit<CallRow, 'enterprise' | 'callUuid' | 'workspaceId'>>;

@@ -27,11 +27,8 @@ export const MAX_DURATION_GRACE_MS = 10_000;
 export const CLOSING_LOOKUP_MS = 10_000;
 /** After so long the call is finished, whatever the carrier says or does not say. */
 export const CLOSING_LIMIT_MS = 40_000;
-/** A media process that did not renew for so long does not own the call any more. */
-export const LEASE_MS = 30_000;
 /**
- * How long a call without an owner waits to come back, or for a definite word of the carrier:
- * 45 s after the death it is over.
+ * How long a call without an owner waits to come back, or for a definite word of the carrier.
  */
 export const ORPHAN_LIMIT_MS = 12_000;
 /** The same for a web session: a visitor may come back for 30 s (contract §9), and needs some to be served. */
@@ -117,19 +114,19 @@ function timersOfTalk(call: CallRow, scale: number): Timer[] {
     atEpochMs: answeredAt + call.maxDurationSeconds * 1000 + MAX_DURATION_GRACE_MS,
   });
   if (!claimed) timers.push({ kind: 'no_media', atEpochMs: answeredAt + NO_MEDIA_MS });
-  if (claimed && call.leaseUntil !== null) {
+  if (claimed && call.orphanedAt !== null) {
     const limitMs = call.channel === 'web' ? WEB_ORPHAN_LIMIT_MS : ORPHAN_LIMIT_MS;
-    timers.push({ kind: 'orphan_limit', atEpochMs: call.leaseUntil.getTime() + limitMs });
+    timers.push({ kind: 'orphan_limit', atEpochMs: call.orphanedAt.getTime() + limitMs });
     // Of a web session there is nobody to ask.
-    if (call.channel === 'phone') timers.push({ kind: 'orphan_lookup', atEpochMs: call.leaseUntil.getTime() });
+    if (call.channel === 'phone') timers.push({ kind: 'orphan_lookup', atEpochMs: call.orphanedAt.getTime() });
   }
   return timers;
 }
 
 /**
- * The timer to act on, or null when the row was only looked at too early (a lease was renewed meanwhile).
- * `passedEpochMs` is earlier than `nowEpochMs` when the wall clock was set forward since the call began: leases are
- * written anew by the clock of now, the other timers begin at what the row says of the past.
+ * The timer to act on, or null when the row was only looked at too early (it has an owner again).
+ * `passedEpochMs` is earlier than `nowEpochMs` when the wall clock was set forward since the call began: what is said
+ * of orphans is said by the clock of now, the other timers begin at what the row says of the past.
  */
 export function dueTimer(
   call: CallRow,
@@ -137,8 +134,8 @@ export function dueTimer(
   passedEpochMs: number = nowEpochMs,
   scale = 1,
 ): TimerKind | null {
-  const isLeases = ({ kind }: Timer): boolean => kind === 'orphan_limit' || kind === 'orphan_lookup';
-  const due = timersOf(call, scale).find((timer) => timer.atEpochMs <= (isLeases(timer) ? nowEpochMs : passedEpochMs));
+  const isOrphans = ({ kind }: Timer): boolean => kind === 'orphan_limit' || kind === 'orphan_lookup';
+  const due = timersOf(call, scale).find((timer) => timer.atEpochMs <= (isOrphans(timer) ? nowEpochMs : passedEpochMs));
   return due?.kind ?? null;
 }
 

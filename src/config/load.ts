@@ -7,6 +7,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { masterKeySetting, readMasterKeys } from './master-key-setting.ts';
 import { faultOfMetrics } from './metrics-setting.ts';
+import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type OpenIdSettings, readOpenIdSettings } from './openid-settings.ts';
 import { readRecordingSettings, type StoreSettings } from './recording-settings.ts';
 import { readTraceSettings, type TraceSettings } from './trace-settings.ts';
@@ -23,6 +24,8 @@ export interface Config {
   masterKeyFile: string | null;
   /** Absolute. */
   dataDir: string;
+  /** This one among several. */
+  node: NodeSettings;
   /** Absolute; holds `api.sock` and `link.sock`. */
   runDir: string;
   /** Carrier name in lower case to the base of its REST API, where it is not the carrier's own (emulators). */
@@ -123,6 +126,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
   const recordings = readRecordingSettings(given);
   const traces = readTraceSettings(given);
   const openId = readOpenIdSettings(given);
+  const node = readNodeSettings(given);
   const masterKey = readMasterKey(given);
   const metricsFault = faultOfMetrics(given);
   const others = [
@@ -132,6 +136,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     ...recordings.faults,
     ...traces.faults,
     ...openId.faults,
+    ...node.faults,
   ];
   if (!parsed.success || others.length > 0) {
     const faults = (parsed.error?.issues ?? []).map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
@@ -145,6 +150,7 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     masterKeys: masterKey.keys,
     masterKeyFile: masterKey.file,
     dataDir: resolve(value.PARLEY_DATA_DIR),
+    node: Object.freeze(node.settings),
     runDir: value.PARLEY_RUN_DIR,
     carrierApiBase: Object.freeze(carriers.bases),
     webhookRetryScale: value.PARLEY_WEBHOOK_RETRY_SCALE,

@@ -11,6 +11,7 @@ import { endCall } from '../lifecycle/end-call.ts';
 import type { SteerCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
 import type { Monitors } from '../monitor/monitors.ts';
+import type { NodeName } from '../nodes/media-runs.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
@@ -44,6 +45,7 @@ export function createApi(
     steer: SteerCall;
     checks: Readonly<Record<string, ReadinessCheck>>;
     runId: string;
+    node: NodeName;
   },
 ): ReturnType<typeof createApiServer> {
   const { config, masterKeys, addressGuard, auditSigner, limitStores, metrics, registry, shared, telling } = ground;
@@ -99,6 +101,7 @@ export function createApi(
     modelAddress: { guard: work.modelGuard, resolveName: systemResolver },
     modelHttp: work.modelHttp,
     instance: parts.runId,
+    node: parts.node.name,
     checks: parts.checks,
     registerCarrierRoutes: (scope) =>
       registerCarrierRoutes(scope, {

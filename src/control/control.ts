@@ -13,6 +13,8 @@ import { controlCall, type SteerCall } from '../lifecycle/operator-control.ts';
 import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
 import { createMediaReports } from '../metrics/media-reports.ts';
 import { createMonitors } from '../monitor/monitors.ts';
+import type { NodeName } from '../nodes/media-runs.ts';
+import { claimNodeName } from '../nodes/node-name.ts';
 import { createApi } from './api-side.ts';
 import { createCallCourse } from './call-course.ts';
 import { createCallWork } from './call-work.ts';
@@ -59,7 +61,9 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const { bus } = ground.telling;
   const steer: SteerCall = (request) => controlCall({ ...ground.shared, bus, media: places.pool }, request);
   const monitors = createMonitors({ ...ground.shared, bus, send: places.pool.tell, controlCall: steer });
-  const parts = { sound, places, work, course, reports, monitors, steer, runId };
+  const node = nodeOf(config, sound.node);
+  await claimNodeName(ground.shared, node);
+  const parts = { sound, places, work, course, reports, monitors, steer, runId, node };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });
@@ -80,6 +84,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await work.tools.close();
     await monitors.close();
     await link.server.close();
+    await link.runs.close();
     await sound.close();
     await metricsServer?.close();
     work.embed.close();
@@ -89,7 +94,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     refuseNewCalls() {
       draining = true;
       const carried = (): number => places.pool.members().reduce((sum, member) => sum + member.activeCalls, 0);
-      return untilCallsAreOver({ database, clock, carried, placing: course.placing });
+      return untilCallsAreOver({ database, clock, carried, ownRuns: link.runs.ownInCompany, placing: course.placing });
     },
     close: () => (closing ??= close()),
   };
@@ -118,4 +123,9 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   work.analysis.start();
   sound.start();
   return control;
+}
+
+/** Without a name of the operator's it is that of the data folder, which no other has. */
+function nodeOf(config: Config, disk: string): NodeName {
+  return { name: config.node.name ?? disk, disk, address: config.node.address };
 }

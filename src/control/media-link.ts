@@ -2,13 +2,16 @@
  * Control's end of the link on which media processes claim calls and tell of them. Made by `control.ts`, after all that
  * it hands their words to.
  */
+import { redirectCallsOf } from '../lifecycle/redirect-call.ts';
 import { createClaimStream } from '../media-link/claim.ts';
 import { Gate } from '../media-link/gate.ts';
-import { orphanOthers, releaseLeases, renewLeases } from '../media-link/leases.ts';
-import { createLinkServer } from '../media-link/link-server.ts';
+import { createLinkServer, type LinkServer } from '../media-link/link-server.ts';
 import { createMediaMessages } from '../media-link/media-messages.ts';
 import type { MediaReports } from '../metrics/media-reports.ts';
 import type { Monitors } from '../monitor/monitors.ts';
+import { machineAnswers } from '../nodes/machine-answers.ts';
+import type { NodeName } from '../nodes/media-runs.ts';
+import { createRunKeeper } from '../nodes/run-keeper.ts';
 import { dispositionOfRecording } from '../recordings/recording-keys.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
@@ -31,12 +34,12 @@ export function createMediaLink(
     reports: MediaReports;
     monitors: Monitors;
     runId: string;
+    node: NodeName;
   },
 ) {
   const { database, clock, log, sealer } = shared;
   const { sound, work, course } = parts;
   const { pool, withStream } = parts.places;
-  const orphansDue = (): void => course.reaper.nudge(new Date(clock.epochMs()));
   const messages = createMediaMessages({
     ...shared,
     ...telling,
@@ -45,7 +48,20 @@ export function createMediaLink(
     recordings: { node: sound.node, nudge: sound.uploader.nudge },
     replied: metrics.replied,
   });
-  const server = createLinkServer({
+  const runs = createRunKeeper({
+    ...shared,
+    node: parts.node,
+    answers: machineAnswers,
+    fenced: (runId) => server.fenced(runId),
+    overdue(runId) {
+      redirectCallsOf({ ...shared, lineCarriers: course.lineCarriers }, runId).then(
+        (calls) => log.warn({ runId, calls }, 'calls were taken from a media process that nobody hears'),
+        (error: unknown) => log.warn({ runId, err: error }, 'calls of a silent media process stay with it'),
+      );
+    },
+    orphaned: (atEpochMs) => course.reaper.nudge(new Date(atEpochMs)),
+  });
+  const server: LinkServer = createLinkServer({
     clock,
     log,
     runId: parts.runId,
@@ -61,18 +77,10 @@ export function createMediaLink(
     }),
     claimSession: work.embed.claimSession,
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
-    renewLeases: (mediaId, calls, nowEpochMs) => renewLeases(database, mediaId, calls, nowEpochMs),
-    releaseLeases: async (mediaId, calls) => {
-      await releaseLeases(database, clock, mediaId, calls);
-      orphansDue();
-    },
+    runs,
     monitors: parts.monitors,
     metricsReported: parts.reports.reported,
     toolCancelled: work.tools.cancel,
-    orphanOthers: async (mediaId, callUuids) => {
-      await orphanOthers(database, clock, mediaId, callUuids);
-      orphansDue();
-    },
   });
-  return { server, messages };
+  return { server, messages, runs };
 }

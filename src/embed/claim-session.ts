@@ -21,7 +21,13 @@ import { lockCall, readOwnCall } from '../calls/call-row.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
 import { readTurns } from '../calls/call-turns.ts';
 import { isTerminal } from '../calls/state-machine.ts';
-import { type ClaimedStream, type ClaimedStreamDeps, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
+import {
+  type ClaimedStream,
+  type ClaimedStreamDeps,
+  type ClaimingRun,
+  setupOfStream,
+  takeStream,
+} from '../lifecycle/claimed-stream.ts';
 import type { CallRoom } from '../limits/call-room.ts';
 import type { EmbedAnswer, EmbedLimits, EmbedSession } from '../limits/embed-limits.ts';
 import { keepPromise } from '../limits/slot-admission.ts';
@@ -44,7 +50,7 @@ export interface ClaimSessionDeps extends ClaimedStreamDeps {
   /** Something that media has said about the call is not written yet: that it is over, perhaps. */
   hasUnwritten(callUuid: string): boolean;
   /** The session has gone from this process to another. */
-  superseded(callUuid: string, ownerMediaId: string): void;
+  superseded(callUuid: string, ownerRun: string): void;
 }
 
 const HTTP_STATUS: Partial<Record<LiveErrorCode, 401 | 403 | 404 | 409 | 410 | 429 | 503>> = {
@@ -67,7 +73,7 @@ const UNWRITTEN_POLL_MS = 10;
 const LEAST_SESSION_SECONDS = 30;
 const NO_LIMIT_SECONDS = 86_400;
 
-export type ClaimSession = (mediaId: string, claim: ClaimRequest) => Promise<ClaimAnswer>;
+export type ClaimSession = (run: ClaimingRun, claim: ClaimRequest) => Promise<ClaimAnswer>;
 
 /** The function that it returns rejects when the database is away. */
 export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
@@ -80,7 +86,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     return { ok: false, httpStatus: HTTP_STATUS[code] ?? 503, why, code };
   }
 
-  async function begin(mediaId: string, token: string, upgradeRequest: LiveUpgradeRequest): Promise<ClaimAnswer> {
+  async function begin(run: ClaimingRun, token: string, upgradeRequest: LiveUpgradeRequest): Promise<ClaimAnswer> {
     const verified = await deps.tokens.verify(token);
     if (!verified.ok) return refused(verified.code, 'the session token does not hold');
     const { claims: said } = verified;
@@ -99,7 +105,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     const { workspaceId } = key;
     const session = { address: upgradeRequest.remoteAddress, publicKey: said.pk, workspaceId, callUuid: said.jti };
     // Before the token is spent: who finds no place may come back with it.
-    return atItsPlace(session, () => claimed(mediaId, { said, agent, session }));
+    return atItsPlace(session, () => claimed(run, { said, agent, session }));
   }
 
   async function atItsPlace(session: EmbedSession, work: () => Promise<ClaimAnswer>): Promise<ClaimAnswer> {
@@ -129,7 +135,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
   }
 
   async function claimed(
-    mediaId: string,
+    run: ClaimingRun,
     { said, agent, session }: { said: SessionClaims; agent: WebAgent; session: EmbedSession },
   ): Promise<ClaimAnswer> {
     if (claims++ % PURGE_EVERY_CLAIMS === 0) await purgeBurned();
@@ -143,7 +149,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       if (burned.length === 0) return 'token_used';
       if (!(await keepPromise(tx, said.jti))) return 'concurrency_limit';
       const logged = await makeCall(tx, { said, agent, session, nowEpochMs });
-      return takeStream(tx, sealer, { mediaId, callUuid: session.callUuid, nowEpochMs, logged });
+      return takeStream(tx, sealer, { run, callUuid: session.callUuid, nowEpochMs, logged });
     });
     if (made === 'token_used') return refused(made, 'the session token was used before');
     if (made === 'concurrency_limit') return refused(made, 'too many sessions');
@@ -187,7 +193,11 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     return [{ kind: 'status', data: { status: 'in_progress' }, atEpochMs: nowEpochMs }];
   }
 
-  async function resume(mediaId: string, token: ResumeToken, upgradeRequest: LiveUpgradeRequest): Promise<ClaimAnswer> {
+  async function resume(
+    run: ClaimingRun,
+    token: ResumeToken,
+    upgradeRequest: LiveUpgradeRequest,
+  ): Promise<ClaimAnswer> {
     const { callUuid } = token;
     const seen = await readOwnCall(database, callUuid);
     if (seen === undefined || seen.channel !== 'web')
@@ -212,13 +222,13 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       if (before.epoch !== token.epoch || spent.length > 0) return 'token_used';
       await tx.query('UPDATE web_sessions SET resume_number = 0 WHERE call_uuid = $1', [callUuid]);
       const turns = await readTurns(tx, callUuid);
-      const stream = await takeStream(tx, sealer, { mediaId, callUuid, nowEpochMs, detail: { resumed: true } });
+      const stream = await takeStream(tx, sealer, { run, callUuid, nowEpochMs, detail: { resumed: true } });
       return { stream, turns };
     });
     if (typeof won === 'string') return refused(won, 'the session is over, or has gone on elsewhere');
     const { stream, turns } = won;
     const { call, ownerBefore } = stream;
-    if (ownerBefore !== null && ownerBefore !== mediaId) deps.superseded(callUuid, ownerBefore);
+    if (ownerBefore !== null && ownerBefore !== run.runId) deps.superseded(callUuid, ownerBefore);
     log.info({ callUuid, epoch: call.epoch }, 'a web session goes on in another process');
     return sessionOf(stream, definition, session.origin, { audio: session.audio, turns });
   }
@@ -259,12 +269,12 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     );
   }
 
-  return async (mediaId, { token, live: upgradeRequest }) => {
+  return async (run, { token, live: upgradeRequest }) => {
     if (upgradeRequest === undefined) return refused('server', 'a web claim without its socket');
-    if (!isResumeToken(token)) return begin(mediaId, token, upgradeRequest);
+    if (!isResumeToken(token)) return begin(run, token, upgradeRequest);
     const resumeToken = deps.resumeKeys.verify(token);
     if (resumeToken === null) return refused('token_invalid', 'no resume token of this installation');
-    return resume(mediaId, resumeToken, upgradeRequest);
+    return resume(run, resumeToken, upgradeRequest);
   };
 }
 

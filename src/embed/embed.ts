@@ -27,7 +27,7 @@ export interface EmbedDeps {
   masterKeys: GivenKeys;
   publicUrl: string;
   limits: EmbedLimits;
-  superseded(callUuid: string, ownerMediaId: string): void;
+  superseded(callUuid: string, ownerRun: string): void;
   /** Something that media has said about the call is not written yet. */
   hasUnwritten(callUuid: string): boolean;
   /** Renders an agent's greeting ahead. */

@@ -1,7 +1,7 @@
 /**
  * A media process gets a call's stream: what is the same for a carrier's stream and a browser's session, once whoever
  * asked has proved that it may have it. The epoch rises, and what an older owner still says is refused from then; the
- * lease, the recording's key and the state to go on from are the new owner's. Called by `src/media-link/claim.ts` and
+ * recording's key and the state to go on from are the new owner's. Called by `src/media-link/claim.ts` and
  * `src/embed/claim-session.ts`, which know what a proof is: `takeStream` in the transaction in which they burn the
  * token, `setupOfStream` after it.
  */
@@ -13,10 +13,10 @@ import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import type { CallLogLine } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallRow, lockCall } from '../calls/call-row.ts';
+import { type CallRow, lockCallForRun } from '../calls/call-row.ts';
 import { placeholdersOf } from '../calls/call-setup.ts';
 import { changeCall } from '../calls/change-call.ts';
-import { LEASE_MS, nextDeadline } from '../calls/timers.ts';
+import { nextDeadline } from '../calls/timers.ts';
 import { issueRecordingKey } from '../recordings/recording-keys.ts';
 import { firstStreamBegan } from '../recordings/recording-rows.ts';
 import type { Sealer } from '../sealing/sealer.ts';
@@ -36,10 +36,23 @@ export interface ClaimedStreamDeps {
   grantsOf?(callUuid: string, agent: AgentDefinition): Promise<readonly ConnectionGrant[] | undefined>;
 }
 
+/** Who claims: the run of a media process, and the process's name on its node. */
+export interface ClaimingRun {
+  runId: string;
+  mediaId: string;
+}
+
+/** It was given up, and may not know it yet: whoever carries the call claims it as another. */
+export class RunIsFenced extends Error {
+  constructor(runId: string) {
+    super(`The run ${runId} of a media process is not registered, or was given up.`);
+    this.name = 'RunIsFenced';
+  }
+}
+
 /** What a token that held names. */
 export interface ProvenClaim {
-  /** Who claims. */
-  mediaId: string;
+  run: ClaimingRun;
   callUuid: string;
   nowEpochMs: number;
   /** Lines of the call's log that belong before the claim's. */
@@ -51,7 +64,7 @@ export interface ProvenClaim {
 export interface ClaimedStream {
   /** As it is now, with its new epoch. */
   call: CallRow;
-  /** Who had its stream before; null: nobody. */
+  /** The run that had its stream before; null: none. */
   ownerBefore: string | null;
   recordingKeyHex: string;
   checkpoint: StoredCheckpoint | null;
@@ -60,17 +73,23 @@ export interface ClaimedStream {
   atEpochMs: number;
 }
 
-/** In the transaction that burned the token: the call is `mediaId`'s when that commits. */
+/**
+ * In the transaction that burned the token: the call is the run's when that commits. Throws `RunIsFenced`, and the
+ * token is good as before.
+ */
 export async function takeStream(
   tx: Queryable,
   sealer: Sealer,
-  { mediaId, callUuid, nowEpochMs, logged = [], detail }: ProvenClaim,
+  { run, callUuid, nowEpochMs, logged = [], detail }: ProvenClaim,
 ): Promise<ClaimedStream> {
-  const before = (await lockCall(tx, callUuid)) as CallRow;
+  const { runId, mediaId } = run;
+  const before = await lockCallForRun(tx, callUuid, runId);
+  if (before === undefined) throw new RunIsFenced(runId);
   const lease = {
     epoch: before.epoch + 1,
+    ownerRun: runId,
     ownerMediaId: mediaId,
-    leaseUntil: new Date(nowEpochMs + LEASE_MS),
+    orphanedAt: null,
     mediaStoppedAt: null,
   };
   const owned: CallRow = { ...before, ...lease };
@@ -80,7 +99,7 @@ export async function takeStream(
   const events = await changeCall(tx, callUuid, { ...lease, deadlineAt: call.deadlineAt }, lines);
   const recordingKeyHex = await issueRecordingKey(tx, sealer, call);
   const checkpoint = await resumeFrom(tx, call, nowEpochMs);
-  return { call, ownerBefore: before.ownerMediaId, recordingKeyHex, checkpoint, events, atEpochMs: nowEpochMs };
+  return { call, ownerBefore: before.ownerRun, recordingKeyHex, checkpoint, events, atEpochMs: nowEpochMs };
 }
 
 /** When that is committed: who follows the call hears of it, and this is what media is given. `leg`: its kind's own. */

@@ -46,7 +46,7 @@ export async function controlCall(
   if (call === undefined) return 'unknown_call';
   if (action === null) return 'unsupported';
   const isTalking = call.status === 'in_progress' && call.ending === null && call.mediaStoppedAt === null;
-  if (!isTalking || call.ownerMediaId === null) return 'not_in_progress';
+  if (!isTalking || call.ownerRun === null) return 'not_in_progress';
   const outcome = await media.control(call, action);
   if (outcome !== 'unanswered' && !outcome.done) return outcome.why === 'not_here' ? 'not_in_progress' : outcome.why;
   const result = outcome === 'unanswered' ? 'unanswered' : 'done';

@@ -4,8 +4,8 @@
  * that all share finds (`store/due-look.ts`). Any number of nodes may sweep: a call taken by one is skipped by the
  * others. All state is in the rows, so a restart forgets nothing; what a node took and did not finish is due again
  * after `CLAIM_MS`. Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by
- * its distance from the monotonic one: the timers of the calls of before count on as if it had not been, and leases get
- * the time to be renewed.
+ * its distance from the monotonic one: the timers of the calls of before count on as if it had not been, and orphans
+ * get the time to come back.
  */
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
@@ -16,6 +16,7 @@ import type { Database } from '../store/database.ts';
 import { type DueLook, LOOK_EVERY_MS } from '../store/due-look.ts';
 import type { LineCarriers } from './line-carriers.ts';
 import type { EndReport } from './observe.ts';
+import { redirectCall } from './redirect-call.ts';
 import type { SideEffects } from './side-effects.ts';
 import type { Transitions } from './transition.ts';
 
@@ -25,6 +26,7 @@ export interface ReaperDeps {
   log: Logger;
   transitions: Transitions;
   lineCarriers: LineCarriers;
+  publicUrl: string;
   effects: Pick<SideEffects, 'hangUpOnce'>;
   /** See `timers.ts`; default 1. */
   timerScale?: number;
@@ -55,11 +57,11 @@ const BATCH_CALLS = 50;
  */
 const BATCHES_A_SWEEP = 4;
 const CLAIM_MS = 20_000;
-/** After a start, media processes get this long to come back and renew before their calls count as orphans. */
+/** After a start, media processes get this long to come back before calls without an owner are looked after. */
 const ORPHAN_GRACE_MS = 10_000;
 /**
  * A sweep's statement that took so long, or a sweep so late: database or process stood still,
- * and no lease could be renewed.
+ * and no orphan could come back.
  */
 const STANDSTILL_MS = 5_000;
 /** The wall clock was set; smaller corrections are the time service's daily work. */
@@ -74,7 +76,7 @@ const TAKE_DUE = `
 
 export function createReaper(deps: ReaperDeps): Reaper {
   const { database, clock, log, transitions, lineCarriers, effects } = deps;
-  /** Since when leases could be renewed. */
+  /** Since when orphans could come back. */
   let graceFromMs = clock.nowMs();
   let wallOffsetMs = clock.epochMs() - clock.nowMs();
   /** `atEpochMs` is the wall time before the step. */
@@ -192,7 +194,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
         return finish(call, timer, { reason: 'user_hangup', hangupBy: null });
       case 'orphan_lookup':
         if (inGrace()) return;
-        return lookUp(call, timer, 'node_lost', async () => {});
+        return lookUp(call, timer, 'node_lost', () => redirect(call));
       case 'orphan_limit':
         if (inGrace()) return;
         await hangUp(call);
@@ -217,6 +219,11 @@ export function createReaper(deps: ReaperDeps): Reaper {
       const hangupBy = reasonIfGone === 'node_lost' ? ('platform' as const) : null;
       await finish(call, timer, { reason: reasonIfGone, hangupBy });
     } else if (found !== 'unknown') await ifAlive();
+  }
+
+  /** Somebody is on the phone: he goes on wherever the next stream is taken. */
+  async function redirect(call: CallRow): Promise<void> {
+    if (await redirectCall(deps, call)) log.info({ callUuid: call.callUuid }, 'a call without an owner was sent on');
   }
 
   async function finish(call: CallRow, timer: TimerKind, report: EndReport): Promise<void> {

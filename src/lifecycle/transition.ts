@@ -6,7 +6,7 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import { oweAnalysis } from '../analysis/owe-analysis.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallRow, lockCall } from '../calls/call-row.ts';
+import { type CallRow, isWriter, lockCall } from '../calls/call-row.ts';
 import { changeCall } from '../calls/change-call.ts';
 import { settleUsage } from '../dialling/daily-usage.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
@@ -70,7 +70,7 @@ export function createTransitions(deps: TransitionDeps): Transitions {
       const done = await deps.database.transaction(async (tx) => {
         const before = await lockCall(tx, callUuid);
         if (before === undefined) return 'unknown_call';
-        if (options.epoch !== undefined && options.epoch !== before.epoch) return 'stale_epoch';
+        if (options.epoch !== undefined && !isWriter(before, options.epoch)) return 'stale_epoch';
         const observation = typeof observed === 'function' ? await observed(tx) : observed;
         const nowEpochMs = deps.clock.epochMs();
         const change = observe(before, observation, nowEpochMs, deps.timerScale);

@@ -1,6 +1,7 @@
 /**
  * The whole service is being stopped: resolves when the last active call is over, one whose phone still rings included,
- * as the database knows them. While the database is away, media processes are asked instead. Used by `control.ts`.
+ * as the database knows them. Where other nodes live, only what this one carries counts: they take the rest.
+ * While the database is away, media processes are asked instead. Used by `control.ts`.
  */
 
 import { type Clock, pause } from '../../media/contract/clock.ts';
@@ -14,6 +15,8 @@ export async function untilCallsAreOver(deps: {
   clock: Pick<Clock, 'after'>;
   /** Active calls that media processes carry. */
   carried(): number;
+  /** Runs of this node, where there are other nodes; null: it is alone. */
+  ownRuns(): readonly string[] | null;
   /** Calls that were admitted before the stop and wait for their turn: they have no row yet. */
   placing(): number;
 }): Promise<void> {
@@ -21,9 +24,18 @@ export async function untilCallsAreOver(deps: {
   while (deps.placing() > 0 || (await isAnyActive(deps))) await pause(deps.clock, LOOK_EVERY_MS);
 }
 
-async function isAnyActive({ database, carried }: { database: Queryable; carried(): number }): Promise<boolean> {
+async function isAnyActive(deps: {
+  database: Queryable;
+  carried(): number;
+  ownRuns(): readonly string[] | null;
+}): Promise<boolean> {
+  const { database, carried } = deps;
   try {
-    const active = await database.query(`SELECT 1 AS one FROM calls WHERE status IN ${ACTIVE} LIMIT 1`);
+    const active = await database.query(
+      `SELECT 1 AS one FROM calls
+        WHERE status IN ${ACTIVE} AND ($1::text[] IS NULL OR owner_run = ANY ($1) AND lease_until IS NULL) LIMIT 1`,
+      [deps.ownRuns()],
+    );
     return active.length > 0;
   } catch {
     return carried() > 0;

@@ -8,7 +8,7 @@ import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
 import { type CallRow, SELECT_CALL } from '../calls/call-row.ts';
 import { createAgentReader } from '../calls/call-setup.ts';
-import { type ClaimedStreamDeps, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
+import { type ClaimedStreamDeps, type ClaimingRun, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
 import type { LineCarriers } from '../lifecycle/line-carriers.ts';
 import { sha256OfToken } from '../lifecycle/stream-token.ts';
 
@@ -24,13 +24,13 @@ const REFUSED = {
   used: { ok: false, httpStatus: 409, why: 'the token was used before, or the call is over' },
 } as const satisfies Record<string, ClaimAnswer>;
 
-export type ClaimStream = (mediaId: string, claim: ClaimRequest) => Promise<ClaimAnswer>;
+export type ClaimStream = (run: ClaimingRun, claim: ClaimRequest) => Promise<ClaimAnswer>;
 
-/** The function that it returns rejects when the database is away: nothing was burned, or the lease runs out unused. */
+/** The function that it returns rejects when the database is away, or the run was given up: nothing was burned. */
 export function createClaimStream(deps: ClaimDeps): ClaimStream {
   const { database, clock, sealer, log } = deps;
   const agentOf = createAgentReader(database);
-  return async (mediaId, claim) => {
+  return async (run, claim) => {
     const tokenSha256 = sha256OfToken(claim.token);
     const [seen] = await database.query<CallRow>(`${SELECT_CALL} WHERE c.media_token_sha256 = $1`, [tokenSha256]);
     if (seen === undefined || seen.carrier !== claim.carrier) return REFUSED.unknown;
@@ -54,7 +54,7 @@ export function createClaimStream(deps: ClaimDeps): ClaimStream {
          RETURNING 1 AS one`,
         [seen.callUuid, tokenSha256, new Date(nowEpochMs)],
       );
-      return burned.length === 0 ? null : takeStream(tx, sealer, { mediaId, callUuid: seen.callUuid, nowEpochMs });
+      return burned.length === 0 ? null : takeStream(tx, sealer, { run, callUuid: seen.callUuid, nowEpochMs });
     });
     if (won === null) return REFUSED.used;
     const leg = { carrierCallId: won.call.carrierCallId, format: formatAtCarrier(won.call.carrier) };

@@ -16,6 +16,8 @@ export interface LinkServer {
   /** Something that a process has said about the call is not written yet. */
   hasUnwritten(callUuid: string): boolean;
   unhandledCount(): number;
+  /** This run was given up by another node. */
+  fenced(runId: string): void;
   /** Stops reading; what is in hand is finished or given up. Idempotent. */
   close(): Promise<void>;
 }
@@ -31,7 +33,7 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
   /** By the run's id. */
   const peers = new Map<string, MediaPeer>();
   const goneSinceMs = new Map<string, number>();
-  /** Runs that are gone and whose calls' leases were ended. */
+  /** Runs that are gone, and have been told of so. */
   const lost = new Set<string>();
   const sockets = new Set<Socket>();
   let closed = false;
@@ -40,7 +42,7 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
   function peerOfRun(runId: string): MediaPeer {
     let peer = peers.get(runId);
     if (peer === undefined) {
-      peer = new MediaPeer(deps);
+      peer = new MediaPeer(deps, runId);
       peers.set(runId, peer);
     }
     goneSinceMs.delete(runId);
@@ -82,11 +84,17 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
   const server: Server = createServer(serve);
   server.on('error', (error) => log.error({ err: error }, 'the media link failed'));
 
+  /** Its process was started anew, and will not come back. */
+  function isReplaced(gone: MediaPeer | undefined): boolean {
+    return [...peers.values()].some((peer) => peer !== gone && peer.connected && peer.mediaId === gone?.mediaId);
+  }
+
   function tick(): void {
     for (const peer of peers.values()) peer.ackNow();
     for (const [runId, sinceMs] of goneSinceMs) {
       const goneMs = clock.nowMs() - sinceMs;
-      if (goneMs >= LOST_AFTER_MS && !lost.has(runId) && peers.get(runId)?.lost()) lost.add(runId);
+      const isLost = goneMs >= LOST_AFTER_MS || isReplaced(peers.get(runId));
+      if (isLost && !lost.has(runId) && peers.get(runId)?.lost()) lost.add(runId);
       if (goneMs < FORGET_AFTER_MS) continue;
       peers.get(runId)?.close();
       peers.delete(runId);
@@ -110,6 +118,9 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
     },
     hasUnwritten: (callUuid) => [...peers.values()].some((peer) => peer.hasUnwritten(callUuid)),
     mayStillSpeak: (callUuid) => [...peers.values()].some((peer) => peer.mayStillSpeak(callUuid)),
+    fenced(runId) {
+      for (const peer of peers.values()) if (peer.runId === runId) peer.fenced();
+    },
     unhandledCount: () => [...peers.values()].reduce((sum, peer) => sum + peer.unhandledCount, 0),
     async close() {
       if (closed) return;
@@ -117,6 +128,8 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
       cancelAck?.();
       for (const peer of peers.values()) {
         peer.ackNow();
+        // Ended before us, and everything that it said is written: it was stopped in order.
+        if (!peer.connected && peer.draining) peer.lost();
         peer.close();
       }
       for (const socket of sockets) socket.destroySoon();

@@ -9,7 +9,7 @@ import type { ConversationEvent, ReplyStages } from '../../media/contract/conver
 import type { ToControl } from '../../media/contract/link-messages.ts';
 import type { CallLogLine } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallPatch, type CallRow, lockCalls, patchCall } from '../calls/call-row.ts';
+import { type CallPatch, type CallRow, isWriter, lockCalls, patchCall } from '../calls/call-row.ts';
 import { withWarning } from '../calls/call-warnings.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import { type Talk, writeTalk } from '../calls/write-talk.ts';
@@ -39,7 +39,7 @@ export interface LiveBatch {
 }
 
 /** What partial words need of their call's row. */
-type Standing = Pick<CallRow, 'callUuid' | 'epoch' | 'transcriptStatus'>;
+type Standing = Pick<CallRow, 'callUuid' | 'epoch' | 'orphanedAt' | 'transcriptStatus'>;
 
 /** One call's part of a batch. */
 interface Part<Row extends Standing = CallRow> {
@@ -122,7 +122,8 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     const unknown = uuidsOf(calls).filter((callUuid) => !remembered.has(callUuid));
     if (unknown.length > 0) {
       const rows = await database.query<Standing>(
-        'SELECT call_uuid AS "callUuid", epoch, transcript_status AS "transcriptStatus" FROM calls WHERE call_uuid = ANY ($1::uuid[])',
+        `SELECT call_uuid AS "callUuid", epoch, lease_until AS "orphanedAt", transcript_status AS "transcriptStatus"
+           FROM calls WHERE call_uuid = ANY ($1::uuid[])`,
         [unknown],
       );
       remember(new Map(rows.map((row) => [row.callUuid, row])));
@@ -132,9 +133,9 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   }
 
   function remember<Row extends Standing>(rows: Map<string, Row>): Map<string, Row> {
-    for (const { callUuid, epoch, transcriptStatus } of rows.values()) {
+    for (const { callUuid, epoch, orphanedAt, transcriptStatus } of rows.values()) {
       remembered.delete(callUuid);
-      remembered.set(callUuid, { callUuid, epoch, transcriptStatus });
+      remembered.set(callUuid, { callUuid, epoch, orphanedAt, transcriptStatus });
     }
     for (const callUuid of remembered.keys()) {
       if (remembered.size <= MOST_REMEMBERED) break;
@@ -149,7 +150,7 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   ): Part<Row>[] {
     return calls.flatMap((messages) => {
       const call = rows.get(messages[0]!.callUuid);
-      const isOwners = ({ epoch }: LiveMessage): boolean => epoch === call?.epoch;
+      const isOwners = ({ epoch }: LiveMessage): boolean => call !== undefined && isWriter(call, epoch);
       for (const message of messages)
         if (!isOwners(message)) deps.refuse(message, call ? 'stale_epoch' : 'unknown_call');
       if (call === undefined) return [];

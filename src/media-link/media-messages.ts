@@ -15,7 +15,7 @@ import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
 import { engineAtFault } from '../calls/call-failure.ts';
 import type { CallError } from '../calls/call-record.ts';
-import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
+import { type CallRow, isWriter, lockCall, patchCall } from '../calls/call-row.ts';
 import { readTurns } from '../calls/call-turns.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
 import { writeWaveformLatency } from '../calls/waveform-latency.ts';
@@ -90,7 +90,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     const done = await database.transaction(async (tx) => {
       const call = await lockCall(tx, message.callUuid);
       if (call === undefined) return 'unknown_call';
-      if (mayBeEarlier ? call.epoch < message.epoch : call.epoch !== message.epoch) return 'stale_epoch';
+      if (mayBeEarlier ? call.epoch < message.epoch : !isWriter(call, message.epoch)) return 'stale_epoch';
       return work(tx, call);
     });
     if (typeof done === 'string') {

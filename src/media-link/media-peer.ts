@@ -14,12 +14,13 @@ import type {
 } from '../../media/contract/link-messages.ts';
 import type { MetricFamily } from '../../media/contract/metrics.ts';
 import type { MonitorAction, MonitorAnswer, MonitorReport, MonitorResult } from '../../media/contract/monitor.ts';
+import { RunIsFenced } from '../lifecycle/claimed-stream.ts';
+import type { MediaRun } from '../nodes/media-runs.ts';
+import type { RunKeeper } from '../nodes/run-keeper.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import type { ClaimStream } from './claim.ts';
 import type { Gate } from './gate.ts';
 import { Inbox } from './inbox.ts';
-import { LeaseBook } from './lease-book.ts';
-import type { NamedCall } from './leases.ts';
 import type { LiveMessage } from './live-batch.ts';
 import { type CallMessage, isLive, type MediaMessages } from './media-messages.ts';
 import type { MediaMember, MediaPool } from './media-pool.ts';
@@ -40,24 +41,20 @@ export interface MediaPeerDeps {
   claimSession: ClaimStream;
   /** Of a recording that an earlier run of the process left unfinished. */
   recordingDisposition(stream: { callUuid: string; epoch: number }): Promise<RecordingDisposition>;
-  /** They last from then on. */
-  renewLeases(mediaId: string, calls: readonly NamedCall[], nowEpochMs: number): Promise<void>;
-  /** The process is gone: the leases of what it carried end now. */
-  releaseLeases(mediaId: string, calls: readonly { callUuid: string; epoch: number }[]): Promise<void>;
+  /** The leases of the processes. */
+  runs: Pick<RunKeeper, 'register' | 'said' | 'gone'>;
   /** The process's figures for operators. */
   metricsReported?(mediaId: string, families: readonly MetricFamily[]): void;
   /** People who listen in. Absent: nobody may. */
   monitors?: {
     /** `run`: this peer, by which `runLost` names it. */
-    claim(of: { mediaId: string; run: object }, token: string): Promise<MonitorAnswer>;
+    claim(of: { runId: string; run: object }, token: string): Promise<MonitorAnswer>;
     ask(monitorId: string, action: MonitorAction): Promise<MonitorResult>;
     closed(report: MonitorReport): void;
     runLost(run: object): void;
   };
   /** The call does not wait for its tool any more. */
   toolCancelled?(toolCallId: string): void;
-  /** A new run of this process: the calls of the one before, other than these, have no owner any more. */
-  orphanOthers(mediaId: string, callUuids: readonly string[]): Promise<void>;
 }
 
 /** A socket, as far as a peer needs it. */
@@ -71,6 +68,8 @@ const FRESH_CLAIM_MS = 5_000;
 const LINK_CAPACITY_MESSAGES = 10_000;
 
 export class MediaPeer implements MediaMember {
+  /** By which its lease is known; the link's until it has greeted. */
+  runId: string;
   mediaId = '';
   connected = false;
   activeCalls = 0;
@@ -84,18 +83,19 @@ export class MediaPeer implements MediaMember {
   readonly #inbox: Inbox<CallMessage, LiveMessage>;
   #transport: PeerTransport | null = null;
   /** The calls that this run carries, by its own word or by a claim that it won, and when that was. */
-  readonly #carried = new Map<string, { epoch: number; saidAtMs: number }>();
-  #leases: LeaseBook;
-  #renewing = false;
-  /** Since it greeted: calls in its name that it does not carry are another run's, which is dead. */
-  #orphansDue = false;
+  readonly #carried = new Map<string, { saidAtMs: number }>();
+  /** Its lease: null where there is none yet, or the database was away. */
+  #registered: Promise<boolean> | null = null;
+  /** It was given up, and has to greet as another run. */
+  #isFenced = false;
   /** What came before it said who it is: a run that control did not know repeats its claims before it greets. */
   readonly #claimsOfStranger: (() => void)[] = [];
   #databaseWasAway = false;
 
-  constructor(deps: MediaPeerDeps) {
+  /** `linkRunId`: what its connections begin with. */
+  constructor(deps: MediaPeerDeps, linkRunId: string) {
     this.#deps = deps;
-    this.#leases = new LeaseBook(deps.clock);
+    this.runId = linkRunId;
     this.#link = new ReliableLink({
       runId: deps.runId,
       capacity: LINK_CAPACITY_MESSAGES,
@@ -172,15 +172,25 @@ export class MediaPeer implements MediaMember {
   lost(): boolean {
     this.#deps.monitors?.runLost(this);
     if (this.unhandledCount > 0) return false;
-    const calls = [...this.#carried].map(([callUuid, { epoch }]) => ({ callUuid, epoch }));
-    this.#carried.clear();
-    // Should it come back after all, it gets them again at its first word.
-    this.#leases = new LeaseBook(this.#deps.clock);
-    if (calls.length > 0) {
-      this.#deps.log.warn({ mediaId: this.mediaId, calls: calls.length }, 'a media process is lost with its calls');
-      this.#try(this.#deps.releaseLeases(this.mediaId, calls), 'leases of a lost process were not ended');
+    if (this.#carried.size > 0) {
+      this.#deps.log.warn(
+        { mediaId: this.mediaId, calls: this.#carried.size },
+        'a media process is lost with its calls',
+      );
     }
+    this.#carried.clear();
+    // Should it come back after all, it is told that it was given up.
+    this.#registered = null;
+    this.#deps.runs.gone(this.runId);
     return true;
+  }
+
+  /** Its lease is gone for good. */
+  fenced(): void {
+    this.#isFenced = true;
+    this.draining = true;
+    this.#registered = null;
+    this.send({ type: 'fenced', runId: this.runId });
   }
 
   close(): void {
@@ -192,27 +202,28 @@ export class MediaPeer implements MediaMember {
     switch (message.type) {
       case 'hello': {
         this.#inbox.skip(number);
-        const { mediaId, capacityCalls, socketServer, liveCalls: carriedCalls } = message;
+        const { runId, mediaId, capacityCalls, socketServer, liveCalls: carriedCalls } = message;
         this.socketServer = socketServer;
         this.activeCalls = carriedCalls.length;
-        this.#joinAs(mediaId, capacityCalls);
+        if (this.#isFenced && runId !== this.runId) this.#isFenced = this.draining = false;
+        this.#registered = null;
+        this.#joinAs({ runId, mediaId, capacityCalls });
         this.#deps.log.info(
-          { mediaId, capacityCalls, socketServer, calls: carriedCalls.length },
+          { runId, mediaId, capacityCalls, socketServer, calls: carriedCalls.length },
           'a media process serves',
         );
-        this.#orphansDue = true;
-        this.#leases = new LeaseBook(this.#deps.clock);
         this.#carries(carriedCalls);
+        this.#register();
         return;
       }
       case 'load':
         this.#inbox.skip(number);
         this.activeCalls = message.activeCalls;
-        this.draining = message.draining;
-        this.#joinAs(message.mediaId, message.capacityCalls);
+        this.draining = message.draining || this.#isFenced;
+        this.capacityCalls = message.capacityCalls;
         this.#carries(message.calls);
-        this.#renew(message.calls);
-        this.#endOrphans(message.calls);
+        this.#deps.runs.said(this.#asRun());
+        this.#register();
         return;
       case 'room':
         this.#inbox.skip(number);
@@ -250,7 +261,7 @@ export class MediaPeer implements MediaMember {
         const answered = this.#deps
           .recordingDisposition(stream)
           .then((disposition) => void this.send({ type: 'recording.key', stream, fate: disposition }));
-        this.#try(answered, 'media was not told what became of a recording');
+        answered.catch((error: unknown) => this.#failed(error, 'media was not told what became of a recording'));
         return;
       }
       case 'claim': {
@@ -266,61 +277,61 @@ export class MediaPeer implements MediaMember {
     }
   }
 
-  #carries(calls: readonly { callUuid: string; epoch: number }[]): void {
+  #carries(calls: readonly { callUuid: string }[]): void {
     const nowMs = this.#deps.clock.nowMs();
     for (const [callUuid, { saidAtMs }] of this.#carried) {
       if (nowMs - saidAtMs > FRESH_CLAIM_MS) this.#carried.delete(callUuid);
     }
-    for (const { callUuid, epoch } of calls) this.#carried.set(callUuid, { epoch, saidAtMs: nowMs });
+    for (const { callUuid } of calls) this.#carried.set(callUuid, { saidAtMs: nowMs });
   }
 
-  #joinAs(mediaId: string, capacityCalls: number): void {
+  #joinAs({ runId, mediaId, capacityCalls }: { runId: string; mediaId: string; capacityCalls: number }): void {
     this.capacityCalls = capacityCalls;
-    if (this.mediaId === mediaId) return;
+    if (this.mediaId === mediaId && this.runId === runId) return;
+    this.runId = runId;
     this.mediaId = mediaId;
     this.#deps.pool.join(this);
     for (const answer of this.#claimsOfStranger.splice(0)) answer();
   }
 
-  #endOrphans(carriedCalls: readonly { callUuid: string }[]): void {
-    if (!this.#orphansDue) return;
-    this.#orphansDue = false;
-    // The end of a call may still lie in the inbox: that call has no owner because it is over.
-    const known = [...carriedCalls.map(({ callUuid }) => callUuid), ...this.#inbox.heldCalls()];
-    this.#try(this.#deps.orphanOthers(this.mediaId, known), 'calls of an older run were not marked');
+  #asRun(): MediaRun {
+    const { runId, mediaId: slot, capacityCalls, activeCalls: liveCalls, draining: isDraining } = this;
+    return { runId, slot, capacityCalls, liveCalls, isDraining };
   }
 
-  /** One that fails, or waits for the database still, is made up for by the next load message. */
-  #renew(calls: readonly NamedCall[]): void {
-    if (this.#renewing) return;
-    const leases = this.#leases;
-    const due = leases.due(calls);
-    if (due.length === 0) return;
-    this.#renewing = true;
-    const nowEpochMs = this.#deps.clock.epochMs();
-    const renewed = this.#deps
-      .renewLeases(this.mediaId, due, nowEpochMs)
-      .then(() => leases.written(due, nowEpochMs))
-      .finally(() => {
-        this.#renewing = false;
-      });
-    this.#try(renewed, 'leases were not renewed');
+  /** Where it has no lease; asked again by each load message. */
+  #register(): void {
+    if (this.#registered !== null || this.#isFenced || this.mediaId === '') return;
+    const registered = this.#deps.runs.register(this.#asRun()).then(
+      (isAlive) => {
+        if (!isAlive && this.#registered === registered) this.fenced();
+        return isAlive;
+      },
+      (error: unknown) => {
+        if (this.#registered === registered) this.#registered = null;
+        this.#failed(error, 'the run of a media process was not registered');
+        return false;
+      },
+    );
+    this.#registered = registered;
   }
 
   #answerClaim(requestId: number, claim: ClaimRequest, number: number): void {
     const { claimStream, claimSession } = this.#deps;
-    const leases = this.#leases;
-    const beganEpochMs = this.#deps.clock.epochMs();
-    (claim.carrier === 'web' ? claimSession : claimStream)(this.mediaId, claim)
+    const { runId, mediaId } = this;
+    const claimed = async (): Promise<ClaimAnswer> => {
+      this.#register();
+      if ((await this.#registered) !== true) throw new RunIsFenced(runId);
+      return (claim.carrier === 'web' ? claimSession : claimStream)({ runId, mediaId }, claim);
+    };
+    claimed()
       .catch((error: unknown): ClaimAnswer => {
         this.#deps.log.error({ err: error, carrier: claim.carrier }, 'a media stream could not be claimed');
         return { ok: false, httpStatus: 503, why: 'control cannot look the call up now' };
       })
       .then((answer) => {
         if (answer.ok) {
-          const { callUuid, epoch } = answer.setup;
-          this.#carried.set(callUuid, { epoch, saidAtMs: this.#deps.clock.nowMs() });
-          leases.written([{ callUuid, epoch }], beganEpochMs);
+          this.#carried.set(answer.setup.callUuid, { saidAtMs: this.#deps.clock.nowMs() });
         }
         this.#inbox.skip(number);
         this.send({ type: 'claim.answer', requestId, answer });
@@ -332,7 +343,7 @@ export class MediaPeer implements MediaMember {
   #answerMonitor(requestId: number, token: string): void {
     const { monitors, log } = this.#deps;
     const refused: MonitorAnswer = { ok: false, code: 'service_away' };
-    const answered = monitors?.claim({ mediaId: this.mediaId, run: this }, token) ?? Promise.resolve(refused);
+    const answered = monitors?.claim({ runId: this.runId, run: this }, token) ?? Promise.resolve(refused);
     void answered
       .catch((error: unknown) => {
         log.warn({ mediaId: this.mediaId, err: error }, 'a listener could not be let in');
@@ -352,11 +363,9 @@ export class MediaPeer implements MediaMember {
       .then((result) => this.send({ type: 'monitor.asked', requestId, result }));
   }
 
-  #try(work: Promise<void>, failure: string): void {
-    work.catch((error: unknown) => {
-      if (isDatabaseAway(error)) this.#sayDatabaseAway(error);
-      else this.#deps.log.error({ mediaId: this.mediaId, err: error }, failure);
-    });
+  #failed(error: unknown, failure: string): void {
+    if (isDatabaseAway(error)) this.#sayDatabaseAway(error);
+    else this.#deps.log.error({ mediaId: this.mediaId, err: error }, failure);
   }
 
   #shouldRetry(error: unknown, messages: readonly CallMessage[]): boolean {

@@ -37,6 +37,8 @@ const UNKNOWN_VISITOR = {
 } as const;
 
 export interface MediaMember {
+  /** As registered; another one after it was given up. */
+  runId: string;
   mediaId: string;
   connected: boolean;
   activeCalls: number;
@@ -55,8 +57,8 @@ export interface MediaMember {
 
 export interface MediaPool extends MediaCommands, CallRoomSource {
   /** To one process, if it is there; false: it is not. */
-  tell(mediaId: string, message: ToMedia): boolean;
-  /** By media id; the newest run of a process replaces the older. */
+  tell(runId: string, message: ToMedia): boolean;
+  /** By its run, under which it may be known already; the newest of a process replaces the older. */
   join(member: MediaMember): void;
   leave(member: MediaMember): void;
   members(): readonly MediaMember[];
@@ -65,11 +67,11 @@ export interface MediaPool extends MediaCommands, CallRoomSource {
   /** A process has answered. */
   controlled(controlId: string, outcome: ControlOutcome): void;
   /** A tool's answer, to who carries the call. A process that is away gets it when it comes back. */
-  toolAnswered(ownerMediaId: string | null, callUuid: string, toolCallId: string, answer: ToolAnswer): void;
+  toolAnswered(ownerRun: string | null, callUuid: string, toolCallId: string, answer: ToolAnswer): void;
   /** Step 12 of contract §2: is there a connected process that takes calls and has room? */
   hasRoom(): boolean;
   /** The call has gone to another process: the one that had it lets go. */
-  superseded(callUuid: string, ownerMediaId: string): void;
+  superseded(callUuid: string, ownerRun: string): void;
   /** A visitor is about to come: the greeting in each format that a page may ask for. Never throws. */
   prepareWeb(agent: AgentDefinition): void;
 }
@@ -95,14 +97,14 @@ function notMeasured({ activeCalls }: MediaMember): ReturnType<CallRoomSource['r
 export function createMediaPool(deps: MediaPoolDeps): MediaPool {
   const { clock, log } = deps;
   const agentOf = createAgentReader(deps.database);
-  const byId = new Map<string, MediaMember>();
+  const byRun = new Map<string, MediaMember>();
   const asked = new Map<string, (outcome: ControlOutcome | 'unanswered') => void>();
 
   const hasRoomFor = (member: MediaMember): boolean =>
     member.connected && !member.draining && member.activeCalls < member.capacityCalls;
 
   const idlest = (): MediaMember | undefined =>
-    [...byId.values()]
+    [...byRun.values()]
       .filter(hasRoomFor)
       .sort((a, b) => a.activeCalls / a.capacityCalls - b.activeCalls / b.capacityCalls)[0];
 
@@ -111,19 +113,22 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
   }
 
   return {
-    tell(mediaId, message) {
-      const member = byId.get(mediaId);
+    tell(runId, message) {
+      const member = byRun.get(runId);
       return member?.connected === true && member.send(message);
     },
-    join: (member) => void byId.set(member.mediaId, member),
-    leave(member) {
-      if (byId.get(member.mediaId) === member) byId.delete(member.mediaId);
+    join(member) {
+      for (const [runId, { mediaId }] of byRun) if (mediaId === member.mediaId) byRun.delete(runId);
+      byRun.set(member.runId, member);
     },
-    members: () => [...byId.values()],
-    hasRoom: () => [...byId.values()].some(hasRoomFor),
+    leave(member) {
+      if (byRun.get(member.runId) === member) byRun.delete(member.runId);
+    },
+    members: () => [...byRun.values()],
+    hasRoom: () => [...byRun.values()].some(hasRoomFor),
     room() {
       const sum = { moreCalls: 0, alwaysCalls: 0, carriesCalls: 0, scarce: null as string | null };
-      for (const member of byId.values()) {
+      for (const member of byRun.values()) {
         if (!hasRoomFor(member)) continue;
         const { moreCalls, alwaysCalls = 0, carriesCalls, scarce } = member.room ?? notMeasured(member);
         const mostCalls = member.capacityCalls - member.activeCalls;
@@ -136,13 +141,13 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
     },
 
     stop(call) {
-      const owner = call.ownerMediaId === null ? undefined : byId.get(call.ownerMediaId);
+      const owner = call.ownerRun === null ? undefined : byRun.get(call.ownerRun);
       if (owner === undefined) return;
       send(owner, { type: 'stop', callUuid: call.callUuid, reason: call.ending?.reason ?? call.endedReason });
     },
 
     control(call, action) {
-      const owner = call.ownerMediaId === null ? undefined : byId.get(call.ownerMediaId);
+      const owner = call.ownerRun === null ? undefined : byRun.get(call.ownerRun);
       // A process that is away would get it when it comes back, long after whoever asked has gone.
       if (owner === undefined || !owner.connected) return Promise.resolve({ done: false, why: 'not_here' });
       const controlId = randomUUID();
@@ -160,12 +165,12 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
       });
     },
     controlled: (controlId, outcome) => asked.get(controlId)?.(outcome),
-    toolAnswered(ownerMediaId, callUuid, toolCallId, answer) {
-      const owner = ownerMediaId === null ? undefined : byId.get(ownerMediaId);
+    toolAnswered(ownerRun, callUuid, toolCallId, answer) {
+      const owner = ownerRun === null ? undefined : byRun.get(ownerRun);
       if (owner !== undefined) send(owner, { type: 'tool.answer', callUuid, toolCallId, answer });
     },
-    superseded(callUuid, ownerMediaId) {
-      const owner = byId.get(ownerMediaId);
+    superseded(callUuid, ownerRun) {
+      const owner = byRun.get(ownerRun);
       if (owner !== undefined) send(owner, { type: 'stop', callUuid, reason: null, superseded: true });
     },
 

@@ -30,7 +30,7 @@ export interface MonitorsDeps {
   log: Logger;
   bus: Pick<CallEventBus, 'publish'>;
   /** False: the process is not there. */
-  send(mediaId: string, message: ToMedia): boolean;
+  send(runId: string, message: ToMedia): boolean;
   /** Asks the call, and writes down what was done. */
   controlCall: SteerCall;
 }
@@ -52,7 +52,7 @@ export interface Monitors {
 
 /** A media process, and which run of it. */
 export interface MediaRun {
-  mediaId: string;
+  runId: string;
   run: object;
 }
 
@@ -85,8 +85,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
   let isLooking = false;
   let cancelLook: (() => void) | null = null;
 
-  const shutOut = ({ mediaId, monitorId }: Open, why: MonitorEnd): boolean =>
-    deps.send(mediaId, { type: 'monitor.end', monitorId, why });
+  const shutOut = ({ runId, monitorId }: Open, why: MonitorEnd): boolean =>
+    deps.send(runId, { type: 'monitor.end', monitorId, why });
 
   function hasRoom({ callUuid, workspaceId, session }: MonitorGrant): boolean {
     const all = [...open.values(), ...coming];
@@ -103,8 +103,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     if (holds !== true) return { ok: false, code: 'session_over' };
     const call = await readCall(database, workspaceId, callUuid);
     const isLive = call?.status === 'in_progress' && call.ending === null && call.mediaStoppedAt === null;
-    if (call === undefined || !isLive || call.ownerMediaId === null) return { ok: false, code: 'call_not_live' };
-    if (call.ownerMediaId !== of.mediaId) {
+    if (call === undefined || !isLive || call.ownerRun === null) return { ok: false, code: 'call_not_live' };
+    if (call.ownerRun !== of.runId) {
       tokens.giveBack(token, grant);
       return { ok: false, code: 'elsewhere' };
     }

@@ -13,6 +13,7 @@ import { appendCallLog } from '../calls/append-call-log.ts';
 import type { CallCompliance } from '../calls/call-record.ts';
 import { lockCall } from '../calls/call-row.ts';
 import { PLACEMENT_LOST_MS, SUBMISSION_UNKNOWN_MS } from '../calls/timers.ts';
+import { callbackBaseOf } from '../carriers/callback-address.ts';
 import type { Carrier, PlaceOutcome, PlaceRequest } from '../carriers/carrier.ts';
 import type { CarrierRegistry } from '../carriers/registry.ts';
 import { LEAST_CALL_SECONDS, MOST_CALL_SECONDS } from '../dialling/daily-ceilings.ts';
@@ -124,7 +125,7 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
     from: call.line.number,
     ringTimeoutSeconds: RING_TIMEOUT_SECONDS,
     maxDurationSeconds,
-    callbackBase: `${deps.publicUrl}/carriers/${call.line.carrier}/${callUuid}`,
+    callbackBase: callbackBaseOf(deps.publicUrl, call.line.carrier, callUuid),
   });
   if (outcome.kind === 'no_turn' || outcome.kind === 'blocked') {
     await removeUndialled(deps, callUuid);

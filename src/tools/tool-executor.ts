@@ -31,7 +31,7 @@ export interface ToolExecutorDeps {
   clock: Clock;
   log: Logger;
   /** To the media process that owns the call. */
-  answer(ownerMediaId: string | null, callUuid: string, toolCallId: string, answer: ToolAnswer): void;
+  answer(ownerRun: string | null, callUuid: string, toolCallId: string, answer: ToolAnswer): void;
   observed?(outcome: string, seconds: number): void;
 }
 
@@ -62,7 +62,7 @@ interface RunningUse {
   callUuid: string;
   workspaceId: string;
   /** Who carries the call; the last to ask. */
-  ownerMediaId: string | null;
+  ownerRun: string | null;
   controller: AbortController;
 }
 
@@ -78,7 +78,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
 
   const nothing = (): void => {};
   const tell = (call: CallRow, ask: ToolAsk, answer: ToolAnswer) => (): void =>
-    deps.answer(call.ownerMediaId, call.callUuid, ask.toolCallId, answer);
+    deps.answer(call.ownerRun, call.callUuid, ask.toolCallId, answer);
 
   function forget(nowMs: number): void {
     for (const [id, { atMs }] of answers) {
@@ -98,7 +98,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
     if (known !== undefined) return tell(call, ask, known.answer);
     const underWay = running.get(toolCallId);
     if (underWay !== undefined) {
-      underWay.ownerMediaId = call.ownerMediaId;
+      underWay.ownerRun = call.ownerRun;
       return nothing;
     }
     // Whoever asked has given up, or nobody may begin any more: the next run of control is asked again.
@@ -114,13 +114,13 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
     if (running.size >= MOST_RUNNING || ofWorkspace >= MOST_OF_WORKSPACE) {
       return tell(call, ask, toolFailed('busy', 'Too many tools are at work at once.'));
     }
-    const { callUuid, workspaceId, agentId, ownerMediaId } = call;
+    const { callUuid, workspaceId, agentId, ownerRun } = call;
     const startedAtEpochMs = clock.epochMs();
     const isFirst = await claimToolUse(tx, { callUuid, workspaceId, agentId, toolCallId, name, startedAtEpochMs });
     if (!isFirst) {
       // Asked twice at once: the other's transaction has committed, and its request is out by now.
       const other = running.get(toolCallId);
-      if (other !== undefined) other.ownerMediaId = ownerMediaId;
+      if (other !== undefined) other.ownerRun = ownerRun;
       if (other !== undefined || answers.has(toolCallId)) return nothing;
     }
     if (!isFirst && definition.retries !== 1) {
@@ -144,7 +144,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
         return;
       }
       const controller = new AbortController();
-      running.set(toolCallId, { callUuid, workspaceId, ownerMediaId, controller });
+      running.set(toolCallId, { callUuid, workspaceId, ownerRun, controller });
       void run(call, ask, { definition, secrets, signingSecrets, signal: controller.signal, key });
     };
   }
@@ -183,9 +183,9 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
       return toolFailed('failed', 'A fault of the gateway.');
     });
     breakers.settled(key, faultOfEndpoint(answer));
-    const owner = running.get(ask.toolCallId)?.ownerMediaId ?? call.ownerMediaId;
+    const owner = running.get(ask.toolCallId)?.ownerRun ?? call.ownerRun;
     running.delete(ask.toolCallId);
-    settle({ ...call, ownerMediaId: owner }, ask, answer, (clock.nowMs() - sinceMs) / 1000);
+    settle({ ...call, ownerRun: owner }, ask, answer, (clock.nowMs() - sinceMs) / 1000);
     if (running.size > 0) return;
     const waiting = whenIdle;
     whenIdle = [];
@@ -200,7 +200,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
     if (!answer.ok && answer.code !== 'cancelled') {
       log.warn({ callUuid, toolCallId, tool: name, code: answer.code, status: answer.status }, 'a tool failed');
     }
-    deps.answer(call.ownerMediaId, callUuid, toolCallId, answer);
+    deps.answer(call.ownerRun, callUuid, toolCallId, answer);
   }
 
   return {

@@ -143,6 +143,7 @@ async function joinMedia(control: Control): Promise<MediaClient> {
   await media.connect(join(control.runDir, 'link.sock'));
   media.link.send({
     type: 'hello',
+    runId: 'run-of-test',
     mediaId: 'media-0',
     pid: 1,
     socketServer: 'ws',

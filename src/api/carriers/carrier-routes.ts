@@ -11,6 +11,7 @@ import { type Clock, pause } from '../../../media/contract/clock.ts';
 import { VOUCHED_HEADER, type Vouched } from '../../../media/contract/vouched.ts';
 import { readOwnCall } from '../../calls/call-row.ts';
 import { ActedOnBefore, noteInLog, wasActedOn } from '../../carriers/acted-on.ts';
+import { callbackBaseOf, nextAddressOf } from '../../carriers/callback-address.ts';
 import type { CallbackRequest, Carrier, CarrierEvent } from '../../carriers/carrier.ts';
 import type { CarrierRegistry } from '../../carriers/registry.ts';
 import { CarrierReport, mayTalk, type WantedStream } from '../../lifecycle/carrier-report.ts';
@@ -210,11 +211,11 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
   }
 
   function streamDocument(callUuid: string, carrier: Carrier, token: string): Document {
-    const base = `${deps.publicUrl}/carriers/${carrier.name}/${callUuid}`;
+    const base = callbackBaseOf(deps.publicUrl, carrier.name, callUuid);
     return carrier.answerDocument({
       mediaUrl: `${deps.publicUrl.replace(/^http/, 'ws')}/media/${carrier.name}/${token}`,
       statusUrl: `${base}/stream`,
-      nextUrl: `${base}/next`,
+      nextUrl: nextAddressOf(base),
       pauseSeconds: deps.media.ready() > 1 ? 0 : LONE_PROCESS_PAUSE_SECONDS,
       format: formatAtCarrier(carrier.name),
     });

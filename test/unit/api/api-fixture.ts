@@ -317,6 +317,7 @@ export async function createApiFixture(
       },
       webhookDispatcher: { dispatch: (ids) => void fixture.dispatched.push(...ids) },
       instance: 'run-1',
+      node: 'node-1',
     }),
     call(change = {}, inject = {}) {
       const { acme } = fixture;

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const IN_PROGRESS = { status: 'in_progress', owner_media_id: 'm1', answered_at: '2026-11-21T10:00:00Z' };
+const IN_PROGRESS = { status: 'in_progress', owner_run: 'run-1', answered_at: '2026-11-21T10:00:00Z' };
 
 async function send(callUuid: string, payload: unknown) {
   const answer = await api.app.inject({
@@ -72,7 +72,7 @@ describe('steering a call', () => {
       { status: 'dialing' },
       { status: 'ringing' },
       ended,
-      { ...IN_PROGRESS, owner_media_id: null },
+      { ...IN_PROGRESS, owner_run: null },
       { ...IN_PROGRESS, media_stopped_at: '2026-11-21T10:00:00Z' },
       { ...IN_PROGRESS, ending: { reason: 'api_hangup' } },
     ];

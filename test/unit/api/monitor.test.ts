@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 import { type SignedInPerson, signedIn } from './console-people.ts';
 
-const MEDIA = { mediaId: 'media-1', run: {} };
+const MEDIA = { runId: 'run-1', run: {} };
 
 let api: ApiFixture;
 let owner: SignedInPerson;
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 const liveCall = (change = {}): Promise<string> =>
-  api.insertCall(api.acme, { status: 'in_progress', answered_at: new Date(), owner_media_id: 'media-1', ...change });
+  api.insertCall(api.acme, { status: 'in_progress', answered_at: new Date(), owner_run: 'run-1', ...change });
 
 const asks = (who: SignedInPerson, call = callUuid, enterprise = 'acme') =>
   who.ask('post', `/w/${enterprise}/calls/${call}/monitor`, { payload: {} });
@@ -78,7 +78,7 @@ describe('a token to listen', () => {
 
   test('that came to a process without the call is good for the next try', async () => {
     const token = await tokenOf(owner);
-    expect(await api.monitors.claim({ mediaId: 'media-2', run: {} }, token)).toEqual({ ok: false, code: 'elsewhere' });
+    expect(await api.monitors.claim({ runId: 'run-2', run: {} }, token)).toEqual({ ok: false, code: 'elsewhere' });
     expect(await api.monitors.claim(MEDIA, token)).toMatchObject({ ok: true });
   });
 
@@ -140,14 +140,14 @@ describe('somebody who listens', () => {
     await api.database.query(statement, [person.person.id]);
     api.clock.advanceMs(1_000);
     await eventually('the word to media', () => api.toMedia.length > 0);
-    expect(api.toMedia).toEqual([['media-1', { type: 'monitor.end', monitorId, why: 'session_over' }]]);
+    expect(api.toMedia).toEqual([['run-1', { type: 'monitor.end', monitorId, why: 'session_over' }]]);
     api.monitors.closed({ monitorId, why: 'session_over', soundMs: 0, droppedFrames: 0 });
     api.monitors.closed({ monitorId: stays, why: 'left', soundMs: 0, droppedFrames: 0 });
   });
 
   test('is gone with the process that carried the call', async () => {
     const run = {};
-    const answer = await api.monitors.claim({ mediaId: 'media-1', run }, await tokenOf(owner));
+    const answer = await api.monitors.claim({ runId: 'run-1', run }, await tokenOf(owner));
     expect(answer.ok).toBe(true);
     api.monitors.runLost(run);
     const rows = await eventually('the end', async () => {
@@ -201,7 +201,7 @@ describe('what somebody who listens asks of the call', () => {
     expect(await api.monitors.ask(monitorId, { type: 'takeover' })).toBe('not_allowed');
     expect(await api.monitors.ask('nobody', { type: 'takeover' })).toBe('not_allowed');
     expect(api.controlled).toEqual([]);
-    expect(api.toMedia).toEqual([['media-1', { type: 'monitor.end', monitorId, why: 'session_over' }]]);
+    expect(api.toMedia).toEqual([['run-1', { type: 'monitor.end', monitorId, why: 'session_over' }]]);
     api.monitors.closed({ monitorId, why: 'session_over', soundMs: 0, droppedFrames: 0 });
   });
 });

@@ -118,7 +118,7 @@ describe('health', () => {
     const app = Fastify();
     let media: () => Promise<string> = async () => '2 processes';
     const checks = { database: async () => 'ok', media: () => media() };
-    registerHealth(app, { instance: 'run-1', clock, checks });
+    registerHealth(app, { instance: 'run-1', node: 'node-1', clock, checks });
     expect((await app.inject({ url: '/readyz' })).json()).toEqual({ status: 'ok' });
     expect(await readinessOf({ clock, checks })).toEqual({
       status: 'ok',

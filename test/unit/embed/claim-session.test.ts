@@ -71,14 +71,17 @@ async function tokenOf(change: object = {}): Promise<string> {
 }
 
 function claim(token: string, upgradeRequest: object = {}, mediaId = 'media-1'): Promise<ClaimAnswer> {
-  return embed.claimSession(mediaId, {
-    carrier: 'web',
-    token,
-    url: '/ws/live',
-    host: '',
-    headers: {},
-    live: { parentOrigin: ORIGIN, origin: ORIGIN, remoteAddress: `198.51.100.${address}`, ...upgradeRequest },
-  });
+  return embed.claimSession(
+    { runId: mediaId, mediaId },
+    {
+      carrier: 'web',
+      token,
+      url: '/ws/live',
+      host: '',
+      headers: {},
+      live: { parentOrigin: ORIGIN, origin: ORIGIN, remoteAddress: `198.51.100.${address}`, ...upgradeRequest },
+    },
+  );
 }
 
 async function begun(): Promise<CallSetup> {

@@ -46,6 +46,7 @@ export const MASTER_KEY = 'ab'.repeat(32);
 
 export interface Harness {
   database: Database;
+  publicUrl: string;
   connectionString: string;
   clock: VirtualClock;
   carrier: ScriptedCarrier;
@@ -117,6 +118,10 @@ export async function createHarness(): Promise<Harness> {
     Buffer.from('sealed'),
   ]);
 
+  await database.query(
+    `INSERT INTO media_runs (run_id, node, disk, slot, lease_ms, capacity_calls)
+     SELECT 'media-' || i, 'node-1', 'disk-1', 'media-' || i, 30000, 100 FROM generate_series(0, 19) AS i`,
+  );
   const carrier = createScriptedCarrier();
   const registry = createCarrierRegistry({ factories: { plivo: () => carrier }, apiBases: {} });
   const lineCarriers = createLineCarriers({ database, registry, clock, open: (sealed) => sealed.toString() });
@@ -124,6 +129,7 @@ export async function createHarness(): Promise<Harness> {
   const pool = createMediaPool({ database, clock, log });
   const toMedia: ToMedia[] = [];
   const member: MediaMember = {
+    runId: 'media-1',
     mediaId: 'media-1',
     connected: true,
     activeCalls: 0,
@@ -196,6 +202,7 @@ export async function createHarness(): Promise<Harness> {
 
   return {
     database,
+    publicUrl: PUBLIC_URL,
     connectionString,
     clock,
     carrier,

@@ -35,8 +35,9 @@ function seen(call: CallRow, ...sight: Observation[]): { call: CallRow; changes:
 const claimed = (call: CallRow): CallRow => ({
   ...call,
   epoch: 1,
+  ownerRun: 'run-1',
   ownerMediaId: 'media-1',
-  leaseUntil: new Date(DIALED_AT_EPOCH_MS + 60_000),
+  orphanedAt: null,
   recordingStatus: 'pending',
 });
 
@@ -261,14 +262,15 @@ describe('timers of a call', () => {
     expect(call.deadlineAt!.getTime()).toBe(call.ringingAt!.getTime() + 30_000);
   });
 
-  test('an answer without a claim is over after 10 s, with one after the lease of 30 s or the longest talk and 10 s', () => {
+  test('an answer without a claim is over after 10 s, with one when its run is dead, or after the longest talk and 10 s', () => {
     const talk = seen(aCall(), accepted, answered).call;
     expect(dueTimer(talk, talk.answeredAt!.getTime() + 10_000)).toBe('no_media');
-    const owned = { ...claimed(talk), leaseUntil: new Date(talk.answeredAt!.getTime() + 30_000) };
-    expect(dueTimer(owned, talk.answeredAt!.getTime() + 30_000)).toBe('orphan_lookup');
-    const renewed = { ...owned, leaseUntil: new Date(talk.answeredAt!.getTime() + 9_999_999) };
-    expect(dueTimer(renewed, talk.answeredAt!.getTime() + 1_809_999)).toBeNull();
-    expect(dueTimer(renewed, talk.answeredAt!.getTime() + 1_810_000)).toBe('max_duration');
+    const owned = claimed(talk);
+    const orphaned = { ...owned, orphanedAt: new Date(talk.answeredAt!.getTime() + 30_000) };
+    expect(dueTimer(orphaned, talk.answeredAt!.getTime() + 29_999)).toBeNull();
+    expect(dueTimer(orphaned, talk.answeredAt!.getTime() + 30_000)).toBe('orphan_lookup');
+    expect(dueTimer(owned, talk.answeredAt!.getTime() + 1_809_999)).toBeNull();
+    expect(dueTimer(owned, talk.answeredAt!.getTime() + 1_810_000)).toBe('max_duration');
   });
 
   test('10 s after media stopped the carrier is asked, after 40 s the call is finished whatever it says', () => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { endCall } from '../../../src/lifecycle/end-call.ts';
 import { createReaper } from '../../../src/lifecycle/reaper.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createHarness, type Harness } from './harness.ts';
-import { answerCall, placedCall, talkingCall } from './talk.ts';
+import { createHarness, type Harness, PUBLIC_URL } from './harness.ts';
+import { answerCall, loseOwner, placedCall, talkingCall } from './talk.ts';
 
 let h: Harness;
 beforeAll(async () => {
@@ -18,6 +18,7 @@ beforeEach(() => {
   h.carrier.cancelled.length = 0;
   h.carrier.hungUp.length = 0;
   h.carrier.lookedUp.length = 0;
+  h.carrier.redirected.length = 0;
   h.toMedia.length = 0;
 });
 
@@ -116,10 +117,6 @@ describe('timers of a call, on the database', () => {
 
   test('the longest talk and 10 s more: hung up as max_duration_reached', async () => {
     const callUuid = await talkingCall(h);
-    await h.database.query('UPDATE calls SET lease_until = $2 WHERE call_uuid = $1', [
-      callUuid,
-      new Date(h.clock.epochMs() + 4_000_000),
-    ]);
     await afterMs(1_809_000);
     expect((await h.call(callUuid)).ending).toBeNull();
     await afterMs(1_000);
@@ -151,19 +148,23 @@ describe('timers of a call, on the database', () => {
     });
   });
 
-  test('a lease that ran out and a call that the carrier knows no more: node_lost', async () => {
+  test('a run that was given up and a call that the carrier knows no more: node_lost', async () => {
     const callUuid = await talkingCall(h);
-    await afterMs(29_900);
+    await afterMs(60_000);
     expect((await h.call(callUuid)).status).toBe('in_progress');
-    await afterMs(200);
+    await loseOwner(h, callUuid);
+    await afterMs(0);
     expect(await h.call(callUuid)).toMatchObject({ status: 'failed', endedReason: 'node_lost', fault: 'platform' });
     expect(await h.webhooks(callUuid)).toEqual(['call.failed']);
   });
 
-  test('a call without an owner that lives on at the carrier and does not come back is hung up 42 s after its last renewal', async () => {
+  test('a call without an owner that lives on at the carrier is sent on, and hung up when nobody has taken it 12 s after it lost its owner', async () => {
     const callUuid = await talkingCall(h);
     h.carrier.found = 'in_progress';
-    for (let second = 0; second < 41; second++) await afterMs(1_000);
+    await loseOwner(h, callUuid);
+    await afterMs(0);
+    expect(h.carrier.redirected).toEqual([`leg-${callUuid} to ${PUBLIC_URL}/carriers/plivo/${callUuid}/next`]);
+    for (let second = 0; second < 11; second++) await afterMs(1_000);
     expect((await h.call(callUuid)).status).toBe('in_progress');
     expect(h.carrier.hungUp).toEqual([]);
     await afterMs(1_100);
@@ -173,7 +174,8 @@ describe('timers of a call, on the database', () => {
 
   test('in the first 10 s after a start no call counts as an orphan: media comes back first', async () => {
     const callUuid = await talkingCall(h);
-    h.clock.advanceMs(31_000);
+    await loseOwner(h, callUuid);
+    h.clock.advanceMs(1_000);
     const log = h.placement.log;
     const restarted = createReaper({ ...h, log });
     await restarted.sweep();
@@ -183,7 +185,7 @@ describe('timers of a call, on the database', () => {
     expect((await h.call(callUuid)).status).toBe('failed');
   });
 
-  test('after the database was away for 60 s no call counts as an orphan for 10 s: leases could not be renewed', async () => {
+  test('after the database was away for 60 s no call counts as an orphan for 10 s: none could come back', async () => {
     const callUuid = await talkingCall(h);
     let away = false;
     const database = new Proxy(h.database, {
@@ -198,6 +200,7 @@ describe('timers of a call, on the database', () => {
     h.clock.advanceMs(11_000);
     await settled();
     away = true;
+    await loseOwner(h, callUuid);
     for (let second = 0; second < 60; second++) {
       h.clock.advanceMs(1_000);
       await settled();
@@ -226,12 +229,13 @@ describe('timers of a call, on the database', () => {
     await h.transitions.apply(rings, { type: 'carrier.ringing', carrierCallId: 'leg-1' });
     h.carrier.found = 'in_progress';
     h.clock.advanceMs(5_000);
+    await loseOwner(h, talks);
     h.clock.setEpochMs(h.clock.epochMs() + 3_600_000);
     await reaper.sweep();
     expect((await h.call(talks)).status).toBe('in_progress');
     expect((await h.call(rings)).status).toBe('ringing');
     expect(h.carrier.hungUp).toEqual([]);
-    // 25 s later the phone has rung for 30 s; media has not renewed, as it would have, and the grace is over.
+    // 25 s later the phone has rung for 30 s; nobody has claimed the talk, and the grace is over.
     for (let step = 0; step < 5; step++) {
       h.clock.advanceMs(5_100);
       await reaper.sweep();

@@ -19,6 +19,7 @@ export interface ScriptedCarrier extends Carrier {
   cancelled: string[];
   hungUp: string[];
   lookedUp: string[];
+  redirected: string[];
   reachable: boolean;
   found: CarrierLookup;
   upgrade: 'ok' | 'bad' | 'unsupported';
@@ -34,6 +35,7 @@ export function createScriptedCarrier(): ScriptedCarrier {
     cancelled: [],
     hungUp: [],
     lookedUp: [],
+    redirected: [],
     reachable: true,
     found: 'gone',
     upgrade: 'ok',
@@ -58,6 +60,10 @@ export function createScriptedCarrier(): ScriptedCarrier {
     },
     async cancel(carrierRequestId) {
       carrier.cancelled.push(carrierRequestId);
+      return carrier.reachable;
+    },
+    async redirect(carrierCallId, documentUrl) {
+      carrier.redirected.push(`${carrierCallId} to ${documentUrl}`);
       return carrier.reachable;
     },
     async lookup(carrierCallId) {

@@ -39,7 +39,16 @@ export async function claimCall(
 ): ReturnType<ClaimStream> {
   const deps = { ...h, bus: { publish: () => {} }, publicUrl: PUBLIC_URL, log: h.placement.log, ...change };
   const url = `/media/plivo/${token}`;
-  return createClaimStream(deps)(mediaId, { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} });
+  return createClaimStream(deps)(
+    { runId: mediaId, mediaId },
+    { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} },
+  );
+}
+
+/** What is written of a call whose run was given up (`nodes/media-runs.ts`). */
+export async function loseOwner(h: Harness, callUuid: string): Promise<void> {
+  const now = new Date(h.clock.epochMs());
+  await h.database.query('UPDATE calls SET lease_until = $2, deadline_at = $2 WHERE call_uuid = $1', [callUuid, now]);
 }
 
 /** Placed, answered, claimed by `media-1` with epoch 1, its stream begun. */

@@ -17,6 +17,7 @@ function rig(given: { placing?: number; carried?: number; isAway?: boolean }) {
     database,
     clock,
     carried: () => state.carried,
+    ownRuns: () => null,
     placing: () => state.placing,
   }).then(() => {
     isOver = true;

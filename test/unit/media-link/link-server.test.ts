@@ -22,9 +22,10 @@ let pool: MediaPool;
 let handled: CallMessage[];
 let claims: string[];
 const dispositions: { callUuid: string; epoch: number }[] = [];
-let renewed: number;
-let released: { mediaId: string; calls: readonly { callUuid: string; epoch: number }[] }[];
-let orphaned: { mediaId: string; live: string[] }[];
+let registered: string[];
+let said: string[];
+let gone: string[];
+let isDead: boolean;
 let databaseAway: boolean;
 let clock: VirtualClock;
 const clients: MediaClient[] = [];
@@ -35,8 +36,9 @@ function newClient(runId: string): MediaClient {
   return client;
 }
 
-const hello = (mediaId: string, live: string[] = []): ToControl => ({
+const hello = (mediaId: string, live: string[] = [], runId = `run of ${mediaId}`): ToControl => ({
   type: 'hello',
+  runId,
   mediaId,
   pid: 1,
   socketServer: 'ws',
@@ -95,7 +97,7 @@ function start(runId = 'control-1'): LinkServer {
     },
     isFollowed: () => true,
     claimSession: () => Promise.reject(new Error('no browser here')),
-    async claimStream(mediaId): Promise<ClaimAnswer> {
+    async claimStream({ mediaId }): Promise<ClaimAnswer> {
       claims.push(mediaId);
       if (databaseAway) throw new Error('away');
       return { ok: false, httpStatus: 409, why: 'used' };
@@ -104,14 +106,14 @@ function start(runId = 'control-1'): LinkServer {
       dispositions.push(stream);
       return { kind: 'open', keyHex: '5e'.repeat(32) };
     },
-    async renewLeases() {
-      renewed++;
-    },
-    async releaseLeases(mediaId, calls) {
-      released.push({ mediaId, calls });
-    },
-    async orphanOthers(mediaId, callUuids) {
-      orphaned.push({ mediaId, live: [...callUuids] });
+    runs: {
+      async register(run) {
+        if (databaseAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+        registered.push(run.runId);
+        return !isDead;
+      },
+      said: (run) => void said.push(run.runId),
+      gone: (runId) => void gone.push(runId),
     },
   };
   return createLinkServer(deps);
@@ -122,9 +124,10 @@ beforeEach(async () => {
   path = join(folder, 'link.sock');
   handled = [];
   claims = [];
-  renewed = 0;
-  orphaned = [];
-  released = [];
+  registered = [];
+  said = [];
+  gone = [];
+  isDead = false;
   databaseAway = false;
   clock = new VirtualClock();
   server = start();
@@ -158,7 +161,7 @@ describe('the link to media processes', () => {
     await until('room again', () => pool.hasRoom());
     media.cut();
     await until('the disconnection', () => !pool.hasRoom());
-    expect(renewed).toBeGreaterThanOrEqual(1);
+    expect(registered).toEqual(['run of media-1']);
   });
 
   test('what processes say of how many more calls they can serve is summed, and never over their capacity', async () => {
@@ -264,7 +267,7 @@ describe('the link to media processes', () => {
     expect(claims).toEqual(['media-9']);
   });
 
-  test('a new run of a process ends the leases of what the old run carried, once, when its own calls are known', async () => {
+  test('a new run of a process takes the place of the old one, which is told as gone without waiting, once', async () => {
     const old = newClient('run-1');
     await old.connect(path);
     old.link.send(hello('media-1'));
@@ -272,27 +275,27 @@ describe('the link to media processes', () => {
     old.cut();
     const next = newClient('run-2');
     await next.connect(path);
-    next.link.send(hello('media-1'));
-    next.link.send(load('media-1', 1));
-    await until('the orphans', () => orphaned.length >= 1 && renewed === 1);
-    next.link.send(load('media-1', 2));
-    await until('the next load', () => pool.members()[0]?.activeCalls === 2);
-    expect(renewed, 'its leases are known, and none runs short').toBe(1);
-    expect(orphaned).toEqual([{ mediaId: 'media-1', live: [CALL] }]);
+    next.link.send(hello('media-1', [], 'second'));
+    await eventually('the new run', () => registered.includes('second'));
+    await eventually('the cut', () => pool.members().every((member) => member.runId === 'second'));
+    clock.advanceMs(1_000);
+    expect(gone).toEqual(['run of media-1']);
+    clock.advanceMs(5_000);
+    expect(gone).toEqual(['run of media-1']);
     expect(pool.members()).toHaveLength(1);
     expect(pool.hasRoom()).toBe(true);
   });
 
-  test('a process that is gone for 3 s loses the leases of its calls, once; one that comes back within 2 s keeps them', async () => {
-    const [gone, back] = [newClient('run-1'), newClient('run-2')];
-    for (const [index, media] of [gone, back].entries()) {
+  test('a process that is gone for 3 s is told as gone, once; one that comes back within 2 s is not', async () => {
+    const [lost, back] = [newClient('run-1'), newClient('run-2')];
+    for (const [index, media] of [lost, back].entries()) {
       await media.connect(path);
       media.link.send(hello(`media-${index}`));
       media.link.send(load(`media-${index}`, 1));
     }
-    await until('the loads', () => renewed === 2);
+    await until('the loads', () => said.length === 2);
     expect(server.mayStillSpeak(CALL)).toBe(true);
-    gone.cut();
+    lost.cut();
     back.cut();
     // Time stands still while sockets move: two seconds are two seconds.
     await eventually('the cut', () => pool.members().every((member) => !member.connected));
@@ -300,9 +303,44 @@ describe('the link to media processes', () => {
     clock.advanceMs(2000);
     await back.connect(path);
     await eventually('the return', () => pool.members().some((member) => member.connected));
-    expect(released).toEqual([]);
+    expect(gone).toEqual([]);
     for (let second = 0; second < 4; second++) clock.advanceMs(1000);
-    expect(released).toEqual([{ mediaId: 'media-0', calls: [{ callUuid: CALL, epoch: 1 }] }]);
+    expect(gone).toEqual(['run of media-0']);
+  });
+
+  test('a run that was given up is told so, takes no calls, and serves again once it has greeted as another', async () => {
+    const media = newClient('run-1');
+    await media.connect(path);
+    media.link.send(hello('media-1'));
+    await until('the run', () => pool.hasRoom() && registered.length === 1);
+    server.fenced('run of media-1');
+    await until('the word', () => media.received.length === 1);
+    expect(media.received).toEqual([{ type: 'fenced', runId: 'run of media-1' }]);
+    media.link.send(load('media-1', 0));
+    media.link.send(claimOf(3));
+    await until('the refusal', () => media.received.length === 2);
+    expect(media.received[1]).toMatchObject({ requestId: 3, answer: { ok: false, httpStatus: 503 } });
+    expect([claims, pool.hasRoom(), registered.length]).toEqual([[], false, 1]);
+    media.link.send(hello('media-1', [], 'second'));
+    media.link.send(claimOf(4));
+    await until('the claim', () => claims.length === 1);
+    expect(registered).toEqual(['run of media-1', 'second']);
+    expect(pool.hasRoom()).toBe(true);
+  });
+
+  test('a run that comes back dead is told so at once, and one whose registration failed is registered by its next word', async () => {
+    const media = newClient('run-1');
+    await media.connect(path);
+    databaseAway = true;
+    media.link.send(hello('media-1'));
+    media.link.send(claimOf(1));
+    await until('the refusal', () => media.received.length === 1);
+    expect(registered).toEqual([]);
+    databaseAway = false;
+    isDead = true;
+    media.link.send(load('media-1', 0));
+    await until('the word', () => media.received.length === 2);
+    expect(media.received[1]).toEqual({ type: 'fenced', runId: 'run of media-1' });
   });
 
   test.each(['not json\n', '{"ack":1}\n', '[]\n', '{"n":1,"m":{}}\n'])(

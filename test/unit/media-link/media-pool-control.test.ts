@@ -6,12 +6,13 @@ import { createMediaPool, type MediaMember } from '../../../src/media-link/media
 import type { Database } from '../../../src/store/database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
-const CALL = { callUuid: 'c1', ownerMediaId: 'm1' } as CallRow;
+const CALL = { callUuid: 'c1', ownerRun: 'r1' } as CallRow;
 
 function poolOf() {
   const clock = new VirtualClock();
   const sent: ToMedia[] = [];
   const member: MediaMember = {
+    runId: 'r1',
     mediaId: 'm1',
     connected: true,
     activeCalls: 1,
@@ -50,6 +51,6 @@ it('gives up after 3 s without an answer, and does not wait for a process that i
   expect(await asked).toBe('unanswered');
   member.connected = false;
   expect(await pool.control(CALL, { type: 'mute_agent' })).toEqual({ done: false, why: 'not_here' });
-  expect(await pool.control({ ...CALL, ownerMediaId: 'm2' }, { type: 'mute_agent' })).toMatchObject({ done: false });
+  expect(await pool.control({ ...CALL, ownerRun: 'r2' }, { type: 'mute_agent' })).toMatchObject({ done: false });
   expect(sent).toHaveLength(1);
 });

@@ -28,7 +28,7 @@ it('two asks of one use at once make one request and one answer, even before the
     log: pino({ level: 'silent' }),
     answer: (_owner, _callUuid, _toolCallId, given) => void told.push(given),
   });
-  const call = { callUuid: 'c', workspaceId: 'w', agentId: 'a', ownerMediaId: 'm', endedAt: null, metadata: {} };
+  const call = { callUuid: 'c', workspaceId: 'w', agentId: 'a', ownerRun: 'm', endedAt: null, metadata: {} };
   const ask = { toolCallId: 'tc_1', name: 'lookup_order', arguments: { order: '42' }, expiresAtEpochMs: 2e12 };
   let rows = 0;
   let arrive = (): void => {};

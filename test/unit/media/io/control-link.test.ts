@@ -77,7 +77,15 @@ const createLink = (clock: Clock = systemClock): ControlLink =>
     socketPath: join(dir, 'link.sock'),
     clock,
     log: pino({ level: 'silent' }),
-    hello: () => ({ type: 'hello', mediaId: 'm', pid: 1, socketServer: 'ws', capacityCalls: 1, liveCalls: [] }),
+    hello: () => ({
+      type: 'hello',
+      runId: 'r',
+      mediaId: 'm',
+      pid: 1,
+      socketServer: 'ws',
+      capacityCalls: 1,
+      liveCalls: [],
+    }),
     receive: (message) => told.push(message),
   });
 

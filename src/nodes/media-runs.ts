@@ -1,0 +1,150 @@
+/**
+ * The rows of `media_runs`: which runs of media processes there are, on which node, and how long ago each was heard of.
+ * Each statement goes by the database's clock, so that nodes need not agree about the time. A run that was fenced is
+ * dead for good: it keeps no lease, and the calls that it had are without an owner from the same commit on.
+ * `run-keeper.ts` is the only caller.
+ */
+import type { Database, Queryable } from '../store/database.ts';
+
+/** A node, as its runs are registered. */
+export interface NodeName {
+  name: string;
+  /** Its data folder: two nodes with one name have two. */
+  disk: string;
+  /** Where other nodes ask whether the machine lives, `http://10.0.0.5:8080`; null: nowhere. */
+  address: string | null;
+}
+
+/** A media process's run, by its own word. */
+export interface MediaRun {
+  runId: string;
+  /** Like `media-0`. */
+  slot: string;
+  capacityCalls: number;
+  liveCalls: number;
+  isDraining: boolean;
+}
+
+/** One of another process of the cluster, or one that is gone. */
+export interface OtherRun extends MediaRun {
+  node: string;
+  disk: string;
+  address: string | null;
+  silentMs: number;
+  leaseMs: number;
+}
+
+export interface Heard {
+  /** Of those that beat. The others are dead. */
+  kept: string[];
+  others: OtherRun[];
+}
+
+const KEPT_DEAD = '7 days';
+const SILENT_MS = '(extract(epoch FROM clock_timestamp() - beat_at) * 1000)::float8';
+
+/** False: it was fenced. A run that was registered before, by an earlier run of control, is the same. */
+export async function registerRun(
+  database: Queryable,
+  node: NodeName,
+  run: MediaRun,
+  leaseMs: number,
+): Promise<boolean> {
+  await database.query(`DELETE FROM media_runs WHERE dead_at < clock_timestamp() - interval '${KEPT_DEAD}'`);
+  const rows = await database.query(
+    `INSERT INTO media_runs (run_id, node, disk, slot, address, lease_ms, capacity_calls, live_calls, is_draining)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     ON CONFLICT (run_id) DO UPDATE SET beat_at = clock_timestamp() WHERE media_runs.dead_at IS NULL
+     RETURNING 1 AS one`,
+    [
+      run.runId,
+      node.name,
+      node.disk,
+      run.slot,
+      node.address,
+      leaseMs,
+      run.capacityCalls,
+      run.liveCalls,
+      run.isDraining,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** All of a node beat together, and hear in the same statement who else there is. */
+export async function beatRuns(database: Queryable, runs: readonly MediaRun[], leaseMs: number): Promise<Heard> {
+  const [heard] = await database.query<Heard>(
+    `WITH mine AS (
+       UPDATE media_runs r
+          SET beat_at = clock_timestamp(), lease_ms = $2, capacity_calls = said.capacity, live_calls = said.live,
+              is_draining = said.draining
+         FROM unnest($1::text[], $3::int[], $4::int[], $5::bool[]) AS said (run_id, capacity, live, draining)
+        WHERE r.run_id = said.run_id AND r.dead_at IS NULL
+       RETURNING r.run_id)
+     SELECT array(SELECT run_id FROM mine) AS kept,
+            coalesce((SELECT jsonb_agg(jsonb_build_object('runId', run_id, 'node', node, 'disk', disk, 'slot', slot,
+                'address', address, 'leaseMs', lease_ms, 'silentMs', ${SILENT_MS}, 'capacityCalls', capacity_calls,
+                'liveCalls', live_calls, 'isDraining', is_draining))
+              FROM media_runs WHERE dead_at IS NULL AND NOT run_id = ANY ($1)), '[]') AS others`,
+    [
+      runs.map(({ runId }) => runId),
+      leaseMs,
+      runs.map(({ capacityCalls }) => capacityCalls),
+      runs.map(({ liveCalls }) => liveCalls),
+      runs.map(({ isDraining }) => isDraining),
+    ],
+  );
+  return heard as Heard;
+}
+
+/** Of a node's process: the runs that are not among those known to its control any more, and so are gone. */
+export async function earlierRuns(
+  database: Queryable,
+  { name, disk }: NodeName,
+  slot: string,
+  known: readonly string[],
+): Promise<string[]> {
+  const rows = await database.query<{ runId: string }>(
+    `SELECT run_id AS "runId" FROM media_runs
+      WHERE node = $1 AND disk = $2 AND slot = $3 AND dead_at IS NULL AND NOT run_id = ANY ($4)`,
+    [name, disk, slot, known],
+  );
+  return rows.map(({ runId }) => runId);
+}
+
+/** How long another node of this name may still be taken for alive; null: there is none. */
+export async function nameTakenForMs(database: Queryable, { name, disk }: NodeName): Promise<number | null> {
+  const [row] = await database.query<{ leftMs: number | null }>(
+    `SELECT max(lease_ms - ${SILENT_MS}) AS "leftMs" FROM media_runs WHERE node = $1 AND disk <> $2 AND dead_at IS NULL`,
+    [name, disk],
+  );
+  const leftMs = row?.leftMs ?? null;
+  return leftMs !== null && leftMs > 0 ? leftMs : null;
+}
+
+/**
+ * The run is dead, and in the same commit its calls have no owner. A claim that is under way for it ends before this
+ * begins, or is refused. How many calls that were; null: somebody else was faster, or it has been heard of since.
+ */
+export async function fenceRun(
+  database: Pick<Database, 'transaction'>,
+  { runId, why, onlyIfSilent }: { runId: string; why: string; onlyIfSilent: boolean },
+  nowEpochMs: number,
+): Promise<number | null> {
+  return database.transaction(async (tx) => {
+    const held = await tx.query(
+      `SELECT 1 AS one FROM media_runs WHERE run_id = $1 AND dead_at IS NULL AND (NOT $2 OR ${SILENT_MS} > lease_ms)
+         FOR UPDATE`,
+      [runId, onlyIfSilent],
+    );
+    if (held.length === 0) return null;
+    await tx.query('UPDATE media_runs SET dead_at = clock_timestamp(), dead_why = $2 WHERE run_id = $1', [runId, why]);
+    const calls = await tx.query(
+      `UPDATE calls SET lease_until = $2, deadline_at = $2
+        WHERE owner_run = $1 AND status = 'in_progress' AND media_stopped_at IS NULL AND lease_until IS NULL
+       RETURNING 1 AS one`,
+      [runId, new Date(nowEpochMs)],
+    );
+    return calls.length;
+  });
+}

@@ -1,0 +1,246 @@
+/**
+ * Keeps the leases of this node's media processes, and judges those of others. A run registers, beats by the database's
+ * clock, and holds all its calls by that one lease: one statement a node each half minute while it is alone, each two
+ * seconds in company, whatever the number of calls. Silence alone kills nobody: a run is dead when its lease is over
+ * and its machine does not answer either. One that answers is suspect: nothing is placed there, and its calls are left
+ * alone for two minutes, then taken from it, never hung up. Who cannot beat itself judges nobody. Made by
+ * `src/control/media-link.ts`; `docs/decisions/leases.md` has the why.
+ *
+ *   register → beat … beat ─ kept ──────────────────────────► beat …
+ *                          └ not kept: `fenced`, and the process hands its calls over and registers anew
+ *   another's lease over ─► its machine asked twice ─ none answers ─► fenced here ─► `orphaned`
+ *                                                   └ answers ──────► suspect ─ 120 s ─► `overdue`
+ */
+import type { Logger } from 'pino';
+import { type Clock, pause } from '../../media/contract/clock.ts';
+import type { Database } from '../store/database.ts';
+import type { DueLook } from '../store/due-look.ts';
+import {
+  beatRuns,
+  earlierRuns,
+  fenceRun,
+  type Heard,
+  type MediaRun,
+  type NodeName,
+  type OtherRun,
+  registerRun,
+} from './media-runs.ts';
+
+export interface RunKeeperDeps {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  node: NodeName;
+  /** Asked for other nodes while there is none. Absent: only beats find them. */
+  due?: Pick<DueLook, 'join'>;
+  /** Does the machine at this address answer, and as this node? Never rejects; within some seconds. */
+  answers(address: string, node: string): Promise<boolean>;
+  /** A run of this node is dead by another's word: it has to let go of its calls. */
+  fenced(runId: string): void;
+  /** It is suspect for long: its calls are to be taken from it. Said again while that lasts. */
+  overdue(runId: string): void;
+  /** Calls have lost their owner, at this time. */
+  orphaned(atEpochMs: number): void;
+}
+
+export interface RunKeeper {
+  /** False: it is dead. Rejects when the database is away. */
+  register(run: MediaRun): Promise<boolean>;
+  /** What it says of itself, for the next beat. */
+  said(run: MediaRun): void;
+  /** Its process is gone, and all that it said is written. Done as soon as the database takes it. */
+  gone(runId: string): void;
+  /** Those of other nodes, as of the last beat. */
+  others(): readonly OtherRun[];
+  /** The runs of this node; null: there is no other. */
+  ownInCompany(): readonly string[] | null;
+  /** One beat by hand. Never rejects. */
+  beat(): Promise<void>;
+  /** Resolves when those that are gone are told, as far as the database is there. */
+  close(): Promise<void>;
+}
+
+/** The only node: nobody else could judge it, and the look that all parts share finds those that come. */
+export const ALONE = { everyMs: 30_000, leaseMs: 90_000 } as const;
+/** With others, and an address at which they can ask. */
+export const IN_COMPANY = { everyMs: 2_000, leaseMs: 8_000 } as const;
+/** With others, and none: silence has to last longer before it says something. */
+export const UNASKABLE = { everyMs: 2_000, leaseMs: 30_000 } as const;
+/** A new process looks around soon. */
+const FIRST_BEAT_MS = 1_000;
+/** After a start, and after beats that failed or came late, the others may have to come back first. */
+const GRACE_MS = 10_000;
+const LATE_MS = 5_000;
+const ASK_AGAIN_MS = 500;
+/** Its node may be cut off from the database alone, and its calls be well. */
+const SUSPECT_MS = 120_000;
+
+export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
+  const { database, clock, log, node } = deps;
+  const mine = new Map<string, MediaRun>();
+  /** Every run that this control has known: they are not taken for an earlier control's. */
+  const known = new Set<string>();
+  /** Gone, and not told yet. */
+  const dying = new Set<string>();
+  /** Since when, and until when nothing more is done about them. */
+  const suspects = new Map<string, { patientUntilMs: number }>();
+  /** Whose machine is being asked. */
+  const asked = new Set<string>();
+  let others: readonly OtherRun[] = [];
+  let wellSinceMs = clock.nowMs();
+  let dueAtMs = Number.POSITIVE_INFINITY;
+  let isAway = false;
+  let beating: Promise<void> | null = null;
+  let cancel = (): void => {};
+  let closed = false;
+
+  const isInCompany = (): boolean => others.some((run) => run.node !== node.name);
+  const pace = (): { everyMs: number; leaseMs: number } => {
+    if (!isInCompany()) return ALONE;
+    return node.address === null ? UNASKABLE : IN_COMPANY;
+  };
+
+  function beatIn(afterMs: number): void {
+    if (closed) return;
+    cancel();
+    dueAtMs = clock.nowMs() + afterMs;
+    cancel = clock.after(afterMs, () => {
+      if (clock.nowMs() - dueAtMs > LATE_MS) wellSinceMs = clock.nowMs();
+      void beat().then(() => beatIn(pace().everyMs));
+    });
+  }
+
+  function beat(): Promise<void> {
+    beating ??= beatOnce().finally(() => {
+      beating = null;
+    });
+    return beating;
+  }
+
+  async function beatOnce(): Promise<void> {
+    const runs = [...mine.values()];
+    const askedAtMs = clock.nowMs();
+    try {
+      for (const runId of dying) await bury(runId);
+      if (runs.length === 0) return;
+      const heard = await beatRuns(database, runs, pace().leaseMs);
+      if (clock.nowMs() - askedAtMs > LATE_MS) wellSinceMs = clock.nowMs();
+      if (isAway) log.info('media processes beat in the database again');
+      isAway = false;
+      heardOf(runs, heard);
+    } catch (error) {
+      wellSinceMs = clock.nowMs();
+      if (!isAway) log.warn({ err: error }, 'media processes cannot beat: the database does not answer');
+      isAway = true;
+    }
+  }
+
+  function heardOf(runs: readonly MediaRun[], heard: Heard): void {
+    const wasInCompany = isInCompany();
+    others = heard.others.filter(({ runId }) => !mine.has(runId));
+    if (isInCompany() !== wasInCompany) {
+      log.info({ nodes: [...new Set(others.map((run) => run.node))] }, 'other nodes have come, or gone');
+    }
+    const kept = new Set(heard.kept);
+    for (const { runId, slot } of runs) {
+      if (kept.has(runId) || !mine.delete(runId)) continue;
+      log.error({ runId, slot }, 'this run of a media process was given up by another node: its calls go on elsewhere');
+      deps.fenced(runId);
+    }
+    for (const runId of suspects.keys()) if (!others.some((run) => run.runId === runId)) suspects.delete(runId);
+    for (const run of others) judge(run);
+  }
+
+  function judge(run: OtherRun): void {
+    const { runId, silentMs, leaseMs } = run;
+    if (silentMs <= leaseMs) {
+      if (suspects.delete(runId)) log.info({ runId, node: run.node }, 'a media process is heard of again');
+      return;
+    }
+    if (clock.nowMs() - wellSinceMs < GRACE_MS || asked.has(runId) || dying.has(runId)) return;
+    asked.add(runId);
+    verdict(run)
+      .catch((error: unknown) => log.warn({ runId, err: error }, 'a silent media process could not be judged'))
+      .finally(() => asked.delete(runId));
+  }
+
+  async function verdict(run: OtherRun): Promise<void> {
+    const { runId, silentMs } = run;
+    if (await machineAnswers(run)) {
+      suspect(run);
+      return;
+    }
+    await fence({ runId, why: `silent for ${Math.round(silentMs)} ms`, onlyIfSilent: true });
+  }
+
+  function suspect({ runId, node: name, slot, silentMs }: OtherRun): void {
+    const known = suspects.get(runId);
+    if (known === undefined) {
+      log.warn({ runId, node: name, slot, silentMs }, 'a media process is silent, and its machine answers');
+    } else if (clock.nowMs() < known.patientUntilMs) return;
+    else deps.overdue(runId);
+    suspects.set(runId, { patientUntilMs: clock.nowMs() + SUSPECT_MS });
+  }
+
+  async function machineAnswers({ address, node: name }: OtherRun): Promise<boolean> {
+    // Ours would beat here.
+    if (address === null || name === node.name) return false;
+    if (await deps.answers(address, name)) return true;
+    await pause(clock, ASK_AGAIN_MS);
+    return deps.answers(address, name);
+  }
+
+  async function fence(order: { runId: string; why: string; onlyIfSilent: boolean }): Promise<void> {
+    const atEpochMs = clock.epochMs();
+    const calls = await fenceRun(database, order, atEpochMs);
+    if (calls === null) return;
+    log[calls > 0 ? 'warn' : 'info']({ ...order, calls }, 'a run of a media process is over');
+    if (calls > 0) deps.orphaned(atEpochMs);
+  }
+
+  async function bury(runId: string): Promise<void> {
+    await fence({ runId, why: 'its process is gone', onlyIfSilent: false });
+    dying.delete(runId);
+  }
+
+  const leaveLook = deps.due?.join({
+    sql: (place) => `EXISTS (SELECT 1 FROM media_runs WHERE dead_at IS NULL AND node <> ${place(node.name)})`,
+    found(isAnother) {
+      if (isAnother === true && !isInCompany() && mine.size > 0) beatIn(0);
+    },
+    failed() {},
+  });
+
+  return {
+    async register(run) {
+      const isFirst = mine.size === 0;
+      known.add(run.runId);
+      if (dying.has(run.runId) || !(await registerRun(database, node, run, pace().leaseMs))) return false;
+      mine.set(run.runId, run);
+      if (isFirst) beatIn(FIRST_BEAT_MS);
+      for (const runId of await earlierRuns(database, node, run.slot, [...known])) {
+        await fence({ runId, why: 'another run has its place', onlyIfSilent: false });
+      }
+      return true;
+    },
+    said(run) {
+      if (mine.has(run.runId)) mine.set(run.runId, run);
+    },
+    gone(runId) {
+      mine.delete(runId);
+      if (!known.has(runId)) return;
+      dying.add(runId);
+      bury(runId).catch((error: unknown) => log.warn({ runId, err: error }, 'the end of a run waits for the database'));
+    },
+    ownInCompany: () => (isInCompany() ? [...mine.keys()] : null),
+    others: () => others.filter((run) => run.node !== node.name),
+    beat,
+    async close() {
+      closed = true;
+      leaveLook?.();
+      cancel();
+      await beating;
+      for (const runId of dying) await bury(runId).catch(() => {});
+    },
+  };
+}

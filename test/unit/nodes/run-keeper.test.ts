@@ -1,0 +1,307 @@
+/** Who is taken for dead, by whom, and what it costs: on a real database, with the nodes' own clocks virtual. */
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { MediaRun, NodeName } from '../../../src/nodes/media-runs.ts';
+import { claimNodeName } from '../../../src/nodes/node-name.ts';
+import { ALONE, createRunKeeper, IN_COMPANY, type RunKeeper, UNASKABLE } from '../../../src/nodes/run-keeper.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { DueLook } from '../../../src/store/due-look.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createTestDatabase } from '../../support/test-database.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+let database: Database;
+let end: () => Promise<void>;
+let answering: Set<string>;
+let asked: string[];
+const keepers: RunKeeper[] = [];
+const log = pino({ level: 'silent' });
+
+beforeAll(async () => {
+  const made = await createTestDatabase();
+  database = openDatabase({ connectionString: made.connectionString, onIdleError: () => {} });
+  end = async () => {
+    await database.close();
+    await made.close();
+  };
+});
+afterAll(() => end());
+beforeEach(() => {
+  answering = new Set();
+  asked = [];
+});
+afterEach(async () => {
+  for (const keeper of keepers.splice(0)) await keeper.close();
+  await database.query('DELETE FROM media_runs');
+});
+
+const runOf = (runId: string, slot = 'media-0'): MediaRun => ({
+  runId,
+  slot,
+  capacityCalls: 10,
+  liveCalls: 3,
+  isDraining: false,
+});
+
+/** A node's control, some time after its start: past its grace. */
+function nodeCalled(
+  name: string,
+  change: Partial<NodeName> & { database?: Database; due?: Pick<DueLook, 'join'> } = {},
+) {
+  const clock = new VirtualClock(Date.now());
+  const told = { fenced: [] as string[], overdue: [] as string[], orphaned: 0 };
+  let statements = 0;
+  const counted: Database = {
+    ...database,
+    query(sql, parameters) {
+      statements++;
+      return (change.database ?? database).query(sql, parameters);
+    },
+  };
+  const { due, database: _, ...named } = change;
+  const keeper = createRunKeeper({
+    ...(due && { due }),
+    database: counted,
+    clock,
+    log,
+    node: { name, disk: `disk of ${name}`, address: `http://${name}:8080`, ...named },
+    async answers(address, node) {
+      asked.push(`${node} at ${address}`);
+      return answering.has(node);
+    },
+    fenced: (runId) => void told.fenced.push(runId),
+    overdue: (runId) => void told.overdue.push(runId),
+    orphaned: () => void told.orphaned++,
+  });
+  keepers.push(keeper);
+  clock.advanceMs(20_000);
+  return { clock, keeper, told, statements: () => statements };
+}
+
+/** Time in which nothing was heard of it, by the database's clock. */
+const silentFor = (runId: string, ms: number): Promise<object[]> =>
+  database.query(`UPDATE media_runs SET beat_at = beat_at - $2 * interval '1 millisecond' WHERE run_id = $1`, [
+    runId,
+    ms,
+  ]);
+const isDead = async (runId: string): Promise<boolean> => {
+  const [row] = await database.query<{ dead: boolean }>(
+    'SELECT dead_at IS NOT NULL AS dead FROM media_runs WHERE run_id = $1',
+    [runId],
+  );
+  return row!.dead;
+};
+
+/** B is there, and A has heard of it. */
+async function twoNodes(change: Partial<NodeName> = {}) {
+  const [a, b] = [nodeCalled('a'), nodeCalled('b', change)];
+  await a.keeper.register(runOf('run-a'));
+  await b.keeper.register(runOf('run-b'));
+  // The first tells of the other, the second is that of a node in company.
+  for (let round = 0; round < 2; round++) {
+    await a.keeper.beat();
+    await b.keeper.beat();
+  }
+  return { a, b };
+}
+
+/** Time in which its beats are answered. */
+async function pass(node: ReturnType<typeof nodeCalled>, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second++) {
+    node.clock.advanceMs(1_000);
+    await node.keeper.beat();
+  }
+}
+
+/** The next beat of `node`, and what comes of it. */
+async function judged(node: ReturnType<typeof nodeCalled>, runId: string): Promise<boolean> {
+  await node.keeper.beat();
+  for (let look = 0; look < 40; look++) {
+    node.clock.advanceMs(100);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (await isDead(runId)) return true;
+  }
+  return false;
+}
+
+describe('what it costs', () => {
+  test('alone: a statement each 30 s, whatever there is to carry, and a lease of 90 s', async () => {
+    const { clock, keeper, statements } = nodeCalled('a');
+    for (let slot = 0; slot < 4; slot++) await keeper.register(runOf(`run-${slot}`, `media-${slot}`));
+    clock.advanceMs(1_000);
+    await keeper.beat();
+    const before = statements();
+    for (let second = 0; second < 60; second++) {
+      clock.advanceMs(1_000);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      for (let slot = 0; slot < 4; slot++) keeper.said({ ...runOf(`run-${slot}`, `media-${slot}`), liveCalls: 250 });
+    }
+    expect(statements() - before).toBeLessThanOrEqual(60_000 / ALONE.everyMs);
+    const rows = await database.query('SELECT DISTINCT lease_ms, live_calls FROM media_runs');
+    expect(rows).toEqual([{ lease_ms: ALONE.leaseMs, live_calls: 250 }]);
+  });
+
+  test('in company: a lease of 8 s where one can ask the machine, of 30 s where nobody can', async () => {
+    const { a } = await twoNodes({ address: null });
+    const rows = await database.query('SELECT node, lease_ms FROM media_runs ORDER BY node');
+    expect(rows).toEqual([
+      { node: 'a', lease_ms: IN_COMPANY.leaseMs },
+      { node: 'b', lease_ms: UNASKABLE.leaseMs },
+    ]);
+    expect(a.keeper.others()).toMatchObject([{ runId: 'run-b', node: 'b', liveCalls: 3, capacityCalls: 10 }]);
+  });
+});
+
+test('a node that is alone finds a second one by the look that all parts share, and beats at once', async () => {
+  let found: (value: unknown) => void = () => {};
+  const look: Pick<DueLook, 'join'> = {
+    join(question) {
+      found = question.found;
+      return () => {};
+    },
+  };
+  const a = nodeCalled('a', { due: look });
+  const b = nodeCalled('b');
+  await a.keeper.register(runOf('run-a'));
+  await a.keeper.beat();
+  await b.keeper.register(runOf('run-b'));
+  found(true);
+  a.clock.advanceMs(0);
+  await eventually('the company', () => a.keeper.others().length === 1);
+});
+
+describe('who is dead', () => {
+  test('one that is silent and whose machine does not answer, asked twice; told once, and never alive again', async () => {
+    const { a, b } = await twoNodes();
+    await silentFor('run-b', 31_000);
+    expect(await judged(a, 'run-b')).toBe(true);
+    expect(asked).toEqual(['b at http://b:8080', 'b at http://b:8080']);
+    // It was only cut off, and comes back.
+    await b.keeper.beat();
+    expect(b.told.fenced).toEqual(['run-b']);
+    await b.keeper.beat();
+    expect(b.told.fenced).toEqual(['run-b']);
+    expect(await b.keeper.register(runOf('run-b'))).toBe(false);
+    expect(await b.keeper.register(runOf('run-b2'))).toBe(true);
+  });
+
+  test('not one whose machine answers: suspect, and after 120 s its calls are taken from it; heard of again it is as before', async () => {
+    const { a, b } = await twoNodes();
+    answering.add('b');
+    await silentFor('run-b', 60_000);
+    expect(await judged(a, 'run-b')).toBe(false);
+    await pass(a, 115);
+    expect(a.told.overdue).toEqual([]);
+    await pass(a, 6);
+    expect(await judged(a, 'run-b')).toBe(false);
+    expect(a.told.overdue).toEqual(['run-b']);
+    await b.keeper.beat();
+    expect(b.told.fenced).toEqual([]);
+  });
+
+  test('nobody, by who cannot beat itself, nor for 10 s after: those that were cut off with it come back first', async () => {
+    let away = false;
+    const flaky: Database = {
+      ...database,
+      query: (sql, parameters) =>
+        away ? Promise.reject(new Error('connection terminated')) : database.query(sql, parameters),
+    };
+    const a = nodeCalled('a', { database: flaky });
+    const b = nodeCalled('b');
+    await a.keeper.register(runOf('run-a'));
+    await b.keeper.register(runOf('run-b'));
+    away = true;
+    await silentFor('run-b', 120_000);
+    await a.keeper.beat();
+    away = false;
+    await a.keeper.beat();
+    await pass(a, 9);
+    expect(asked).toEqual([]);
+    await pass(a, 2);
+    expect(await judged(a, 'run-b')).toBe(true);
+  });
+
+  test('nobody because the clocks of two nodes are 30 s apart', async () => {
+    const { a, b } = await twoNodes();
+    a.clock.setEpochMs(a.clock.epochMs() + 30_000);
+    for (let beat = 0; beat < 3; beat++) {
+      await a.keeper.beat();
+      await b.keeper.beat();
+    }
+    expect(asked).toEqual([]);
+    expect(await isDead('run-b')).toBe(false);
+  });
+
+  test('at once, one whose process is gone by its own control’s word; while the database is away it waits', async () => {
+    let away = false;
+    const flaky: Database = {
+      ...database,
+      transaction: (work) => (away ? Promise.reject(new Error('terminated')) : database.transaction(work)),
+    };
+    const { keeper } = (() => {
+      const clock = new VirtualClock(Date.now());
+      const made = createRunKeeper({
+        database: flaky,
+        clock,
+        log,
+        node: { name: 'a', disk: 'd', address: null },
+        answers: async () => true,
+        fenced: () => {},
+        overdue: () => {},
+        orphaned: () => {},
+      });
+      keepers.push(made);
+      return { keeper: made };
+    })();
+    await keeper.register(runOf('run-1'));
+    await keeper.register(runOf('run-2', 'media-1'));
+    away = true;
+    keeper.gone('run-1');
+    await keeper.beat();
+    expect(await isDead('run-1')).toBe(false);
+    away = false;
+    await keeper.beat();
+    expect([await isDead('run-1'), await isDead('run-2')]).toEqual([true, false]);
+  });
+
+  test('what an earlier control of the node left in the same place, and nobody else’s', async () => {
+    const { a, b } = await twoNodes();
+    const again = nodeCalled('a');
+    await again.keeper.register(runOf('run-a2'));
+    expect([await isDead('run-a'), await isDead('run-b')]).toEqual([true, false]);
+    await again.keeper.register(runOf('run-a3', 'media-1'));
+    expect(await isDead('run-a2')).toBe(false);
+    await a.keeper.beat();
+    expect(a.told.fenced).toEqual(['run-a']);
+    expect(b.told.fenced).toEqual([]);
+  });
+});
+
+describe('a node’s name', () => {
+  const node = { name: 'a', disk: 'another', address: null };
+
+  test('is refused to a second node while the first beats; the error says what to set', async () => {
+    const { a } = await twoNodes();
+    const clock = new VirtualClock();
+    const claimed = claimNodeName({ database, clock, log }, node);
+    let fault: Error | null = null;
+    claimed.catch((error: Error) => {
+      fault = error;
+    });
+    await eventually('the refusal', () => fault !== null, {
+      async between() {
+        await a.keeper.beat();
+        clock.advanceMs(1_000);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      },
+    });
+    expect(String(fault)).toContain('PARLEY_NODE');
+  });
+
+  test('is given to one that came back with an empty disk, once its former self is silent; and to itself', async () => {
+    await twoNodes();
+    await claimNodeName({ database, clock: new VirtualClock(), log }, { ...node, disk: 'disk of a' });
+    await silentFor('run-a', 31_000);
+    await claimNodeName({ database, clock: new VirtualClock(), log }, node);
+  });
+});
