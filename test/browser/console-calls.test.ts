@@ -190,6 +190,41 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await visit.close();
   });
 
+  it('are followed as long as somebody sees the board, and are all there when it is seen again', async () => {
+    const { api } = rig;
+    const before = await api.insertCall(api.acme, { status: 'in_progress', answered_at: new Date(), name: 'Before' });
+    const visit = await rig.visit('supervisor', '#/');
+    const { page } = visit;
+    await page.clock.install();
+    await visit.go('#/w/acme/live');
+    const ticked = (what: string, isSo: () => boolean | Promise<boolean>) =>
+      eventually(what, async () => {
+        api.clock.advanceMs(250);
+        await page.clock.runFor(100);
+        return isSo();
+      });
+    const rows = page.locator('.rows.live');
+    const turn = (isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    await ticked('the board', async () => (await rows.getByText('Before').count()) === 1);
+    expect(api.bus.isFollowed(before)).toBe(true);
+    await turn(true);
+    await page.clock.fastForward(20_000);
+    await turn(false);
+    await page.clock.fastForward(20_000);
+    await turn(true);
+    expect(api.bus.isFollowed(before)).toBe(true);
+    await page.clock.fastForward(31_000);
+    await ticked('nobody to follow it', () => !api.bus.isFollowed(before));
+    await api.insertCall(api.acme, { status: 'in_progress', answered_at: new Date(), name: 'Meanwhile' });
+    await turn(false);
+    await ticked('what came meanwhile', async () => (await rows.getByText('Meanwhile').count()) === 1);
+    expect(api.bus.isFollowed(before)).toBe(true);
+    expect(await page.getByText('The line').count()).toBe(0);
+    await visit.close();
+  });
+
   it('are told live: who, what was said last, and that the line to the service is lost', async () => {
     const { api } = rig;
     const callUuid = await api.insertCall(api.acme, {

@@ -1,7 +1,7 @@
 /** What is happening, on one day: how many calls, how well, how fast; what is not set up; why nothing is dialled. */
 import type { ComponentChildren } from 'preact';
 import { type Overview, readOverview } from '../../api/overview.ts';
-import { session, workspace } from '../../api/session.ts';
+import { may, session, workspace } from '../../api/session.ts';
 import { endedWords } from '../../texts/en/calls.ts';
 import { home as words } from '../../texts/en/home.ts';
 import { go, to } from '../../ui/address.ts';
@@ -77,7 +77,7 @@ function Day({ enterprise, overview, day, isToday }: DayProps) {
   const start = new Date(`${day}T00:00`);
   const within = {
     createdAfter: start.toISOString(),
-    ...(isToday ? {} : { createdBefore: new Date(start.getTime() + 86_400_000).toISOString() }),
+    ...(isToday ? {} : { createdBefore: new Date(`${shifted(day, 1)}T00:00`).toISOString() }),
   };
   const list = (more: Record<string, string> = {}): string => to(['w', enterprise, 'calls'], { ...within, ...more });
   const share = (count: number): string =>
@@ -171,7 +171,14 @@ function Day({ enterprise, overview, day, isToday }: DayProps) {
           )}
         </Section>
         <div class="stack">
-          <Section title={words.webhooks}>
+          <Section
+            title={words.webhooks}
+            actions={
+              may('settings:read') ? (
+                <a href={to(['w', enterprise, 'settings', 'webhooks'])}>{words.deliveries}</a>
+              ) : null
+            }
+          >
             <WebhookState webhooks={overview.webhooks} />
           </Section>
           {overview.disk === null ? null : (

@@ -81,6 +81,7 @@ export const call = {
   mute: 'Mute the agent',
   muted: 'The agent is silent',
   name: 'Name',
+  nextAttempt: 'next',
   noAnalysis: 'This call was not analysed',
   noAnalysisHint: 'Calls with words are analysed when they end. An agent says how in its definition.',
   noRecording: 'There is no recording',

@@ -5,6 +5,7 @@ export const home = {
   codes: 'Refused requests',
   completed: 'Completed',
   day: 'Day',
+  deliveries: 'Deliveries',
   disk: 'Disk',
   diskFree: (free: string) => `${free} free`,
   failed: 'Failed',
