@@ -211,6 +211,8 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     expect(api.bus.isFollowed(before)).toBe(true);
     await turn(true);
     await page.clock.fastForward(20_000);
+    await api.insertCall(api.acme, { status: 'in_progress', answered_at: new Date(), name: 'Unseen' });
+    await ticked('what comes unseen', async () => (await rows.getByText('Unseen').count()) === 1);
     expect(api.bus.isFollowed(before)).toBe(true);
     await page.clock.fastForward(11_000);
     await ticked('nobody to follow it', () => !api.bus.isFollowed(before));
