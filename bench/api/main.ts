@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…] [--whole-life]`: `POST /api/outbound-call` at a
- * fixed rate, open loop, on the real service with a database that waits for its disk; the emulated carrier accepts;
- * with --whole-life each phone is busy, and the call's callbacks, end and webhook are part of the load. Limits are
- * raised out of the way. The first fifth warms up and is not counted.
+ * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…] [--whole-life] [--live 1000]`: a fixed rate of
+ * `POST /api/outbound-call`, open loop, on the real service with a database that waits for its disk; the emulated
+ * carrier accepts; with --whole-life each phone is busy, and the call's callbacks, end and webhook are part of the
+ * load; with --live so many calls talk beside it. Limits are raised out of the way. The first fifth warms up and is
+ * not counted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,7 @@ import { startGateway } from '../harness/gateway.ts';
 import { readOptions } from '../harness/options.ts';
 import { percentile } from '../harness/percentile.ts';
 import { cpuSeconds } from './cpu.ts';
+import { talkOf } from './live-talk.ts';
 import { offer } from './offer.ts';
 
 const { values } = readOptions({
@@ -22,12 +24,14 @@ const { values } = readOptions({
     seconds: { type: 'string', default: '20' },
     redis: { type: 'string' },
     'whole-life': { type: 'boolean', default: false },
+    live: { type: 'string', default: '0' },
   },
   meanings: {
     rate: '<N> requests a second',
     seconds: '<N> how long',
     redis: '<url> limits and queue in this Redis',
     'whole-life': 'calls are answered and ended too',
+    live: '<N> calls that talk meanwhile, without sound',
   },
 });
 const perSecond = Number(values.rate);
@@ -53,13 +57,15 @@ const gateway = await startGateway({
 });
 try {
   const { agentId, enterprise, lineId } = gateway;
+  const calls = Number(values.live);
+  const talk = calls === 0 ? null : await talkOf(gateway, dataDir, calls);
   const cpuBefore = cpuSeconds();
   const answers = await offer({
     baseUrl: gateway.service.publicUrl,
     apiKey: gateway.apiKey,
     perSecond,
     seconds,
-    body: (index) => ({ to: `+1415555${String(index).padStart(4, '0')}`, agentId, enterprise, from: lineId }),
+    body: (index) => ({ to: `+1415${5_550_000 + index}`, agentId, enterprise, from: lineId }),
   });
   const counted = answers.slice(Math.floor(answers.length / 5));
   const statuses = new Map<string, number>();
@@ -85,6 +91,14 @@ try {
   for (const [name, total] of cpuSeconds()) {
     const each = ((total - (cpuBefore.get(name) ?? 0)) * 1_000) / answers.length;
     console.log(`CPU       ${each.toFixed(2)} ms a request: ${name}`);
+  }
+  if (talk !== null) {
+    const { told, stored, dropped } = await talk.stop();
+    console.log(`talk      ${told} turns of ${calls} calls told, ${stored} stored, ${dropped} messages dropped`);
+    const shown = [0.5, 0.99, 1].map((share) => percentile(talk.followedMs, share).toFixed(0));
+    console.log(
+      `followed  p50 ${shown[0]}  p99 ${shown[1]}  max ${shown[2]} ms from media's word to who follows its call`,
+    );
   }
   const dialled = (await gateway.emulator.calls()).length;
   const placed = answers.filter(({ status }) => status === 200).length;

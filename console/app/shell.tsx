@@ -6,7 +6,7 @@ import { common } from '../texts/en/common.ts';
 import { shell as words } from '../texts/en/shell.ts';
 import { address, go, to } from '../ui/address.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { remember, remembered } from '../ui/draft.ts';
+import { keepDraftsOf, remember, remembered } from '../ui/draft.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Empty, Failure } from '../ui/states.tsx';
 import { Operator, PAGES, SignInForm } from './pages.ts';
@@ -19,6 +19,7 @@ export function Shell({ session }: { session: Session }) {
   const isOperators = kind === 'operator';
   const here = kind === 'w' ? (session.workspaces.find((one) => one.enterprise === slug) ?? null) : null;
   enterprise.value = here?.enterprise ?? null;
+  keepDraftsOf(session.user.id);
 
   useEffect(() => {
     if (here !== null) {
@@ -61,9 +62,14 @@ export function Shell({ session }: { session: Session }) {
           </div>
         )}
         {isOperators && session.user.isOperator ? (
-          <Operator rest={path.slice(1)} />
+          <Operator key={session.user.id} rest={path.slice(1)} />
         ) : here !== null && Page !== undefined ? (
-          <Page key={`${here.enterprise}/${page}`} enterprise={here.enterprise} rest={rest} query={query} />
+          <Page
+            key={`${session.user.id}/${here.enterprise}/${page}`}
+            enterprise={here.enterprise}
+            rest={rest}
+            query={query}
+          />
         ) : session.workspaces.length === 0 && !session.user.isOperator ? (
           <Empty title={words.noWorkspace}>{words.noWorkspaceHint}</Empty>
         ) : kind === undefined ? null : (

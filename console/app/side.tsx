@@ -4,6 +4,7 @@ import { signOut } from '../api/accounts.ts';
 import { may, type Session, type WorkspaceOfUser } from '../api/session.ts';
 import { shell as words } from '../texts/en/shell.ts';
 import { to } from '../ui/address.ts';
+import { keepDraftsOf } from '../ui/draft.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { Menu } from '../ui/menu.tsx';
 
@@ -33,6 +34,12 @@ const LOOKS: readonly (readonly [Look, IconName, string])[] = [
 function lookNow(): Look {
   const set = document.documentElement.dataset['theme'];
   return set === 'light' || set === 'dark' ? set : 'system';
+}
+
+/** What was typed and not saved is nobody else's. */
+async function leave(): Promise<void> {
+  await signOut();
+  keepDraftsOf(null);
 }
 
 export function Side(props: { session: Session; here: WorkspaceOfUser | null; page: string; isOpen: boolean }) {
@@ -114,7 +121,7 @@ export function Side(props: { session: Session; here: WorkspaceOfUser | null; pa
             here === null
               ? null
               : { label: words.account, icon: 'settings', href: to(['w', here.enterprise, 'settings', 'account']) },
-            { label: words.signOut, icon: 'out', run: signOut },
+            { label: words.signOut, icon: 'out', run: leave },
           ]}
         />
         <Menu

@@ -5,6 +5,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 const PREFIX = 'parley.draft.';
+const OWNER = 'owner';
 
 export function readDraft(key: string): string | null {
   try {
@@ -21,6 +22,17 @@ export function writeDraft(key: string, value: string | null): void {
   } catch {
     // Full, or switched off: the page holds it all the same.
   }
+}
+
+/** Whose drafts they are; null: nobody's any more. Another person at the same window begins without them. */
+export function keepDraftsOf(userId: string | null): void {
+  if (readDraft(OWNER) === userId) return;
+  try {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
+  } catch {
+    // Switched off: there are none.
+  }
+  writeDraft(OWNER, userId);
 }
 
 /** As `useState` of a text; what is the same as `start` is no draft. */

@@ -65,7 +65,13 @@ export function answerFrameworkError(_error: Error, request: FastifyRequest, rep
 }
 
 function frameOf(request: FastifyRequest): Record<string, string> {
-  return { 'x-request-id': request.id, 'service-version': '1', 'cache-control': 'no-store' };
+  return {
+    'x-request-id': request.id,
+    'service-version': '1',
+    'cache-control': 'no-store',
+    // What strangers said is in answers, and the console is of the same origin.
+    'x-content-type-options': 'nosniff',
+  };
 }
 
 function errorBody(request: FastifyRequest, refusal: Refusal): Record<string, unknown> {

@@ -63,31 +63,29 @@ function masked(number: string): string {
 }
 
 /**
- * All strings inside a value of JSON, names among them, and what is a number there and may be one of a telephone. An
- * address of a recording that is the whole string becomes null, and what only says where sound lies (a part of a
- * recording) leaves its list: an item of a list promises its address. `within`: the names above the value.
+ * All strings inside a value of JSON, names among them, and numbers where they may be those of a telephone. An address
+ * of a recording that is the whole string becomes null, and what only says where sound lies (a part of a recording)
+ * leaves its list: an item of a list promises its address. `isTheirs`: others said it.
  */
-export function maskedValue(value: unknown, masking: Masking, within: readonly string[] = []): unknown {
+export function maskedValue(value: unknown, masking: Masking, isTheirs = false): unknown {
   if (typeof value === 'string') {
     const text = maskedText(value, masking);
     return text === '' && value !== '' ? null : text;
   }
-  if (typeof value === 'number') return isOfOthers(within) ? withoutLongNumber(value) : value;
+  if (typeof value === 'number') return isTheirs ? withoutLongNumber(value) : value;
   if (Array.isArray(value)) {
-    return value.filter((item) => masking.hears || !isSound(item)).map((item) => maskedValue(item, masking, within));
+    return value.filter((item) => masking.hears || !isSound(item)).map((item) => maskedValue(item, masking, isTheirs));
   }
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      withoutNumbers(name),
-      maskedValue(inner, masking, [...within, name]),
-    ]),
-  );
+  const shown = Object.entries(value).map(([name, inner]) => [
+    withoutNumbers(name),
+    maskedValue(inner, masking, isTheirs || isOfOthers(name, value)),
+  ]);
+  return Object.fromEntries(shown);
 }
 
-/** What clients, models and tools said has no shape of ours: a number there may be one of a telephone. */
-const isOfOthers = (within: readonly string[]): boolean =>
-  within.some((name, at) => OTHERS.has(name) || (name === 'data' && within[at - 1] === 'analysis'));
+/** What clients, models and tools said: of an analysis its `data`. */
+const isOfOthers = (name: string, of: object): boolean => OTHERS.has(name) || (name === 'data' && 'evidence' in of);
 
 function withoutLongNumber(value: number): number | string {
   const shown = withoutNumbers(String(value));

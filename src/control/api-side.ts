@@ -10,6 +10,7 @@ import { examine } from '../doctor/doctor.ts';
 import { endCall } from '../lifecycle/end-call.ts';
 import type { SteerCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
+import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
 import type { CallCourse } from './call-course.ts';
@@ -42,6 +43,7 @@ export function createApi(
     course: CallCourse;
     link: MediaLink;
     monitors: Monitors;
+    unwritten: UnwrittenTalk;
     steer: SteerCall;
     checks: Readonly<Record<string, ReadinessCheck>>;
     runId: string;
@@ -67,6 +69,7 @@ export function createApi(
     registry,
     toolHttp: ground.http,
     monitors: parts.monitors,
+    unwritten: parts.unwritten,
     disk,
     serviceState: () =>
       readServiceState({

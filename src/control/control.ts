@@ -11,6 +11,7 @@ import { readinessOf } from '../api/health-routes.ts';
 import type { Config } from '../config/load.ts';
 import { controlCall, type SteerCall } from '../lifecycle/operator-control.ts';
 import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
+import { createUnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import { createMediaReports } from '../metrics/media-reports.ts';
 import { createMonitors } from '../monitor/monitors.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
@@ -54,9 +55,14 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const { database } = ground.shared;
   const sound = createSound(ground);
   const places = createMediaPlaces(ground, sound);
-  const hasUnwritten = (callUuid: string): boolean => link.server.hasUnwritten(callUuid);
-  const work = createCallWork(ground, places, { isDraining, hasUnwritten });
-  const course = createCallCourse(ground, { places, work, isDraining });
+  const unwritten = createUnwrittenTalk({
+    clock,
+    hurry: () => link.server.hurry(),
+    hasUnwritten: (callUuid) => link.server.hasUnwritten(callUuid),
+  });
+  const asked = { isDraining, allWritten: unwritten.allWritten };
+  const work = createCallWork(ground, places, asked);
+  const course = createCallCourse(ground, { places, work, ...asked });
   const reports = createMediaReports(clock);
   const { bus } = ground.telling;
   const steer: SteerCall = (request) => controlCall({ ...ground.shared, bus, media: places.pool }, request);
@@ -66,7 +72,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const parts = { sound, places, work, course, reports, monitors, steer, runId, node };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
-  const app = createApi(ground, { ...parts, link, checks });
+  const app = createApi(ground, { ...parts, link, unwritten, checks });
 
   let metricsServer: MetricsServer | null = null;
   let closing: Promise<void> | null = null;

@@ -45,7 +45,7 @@ export function createMediaLink(
     ...telling,
     transitions: course.transitions,
     tools: work.tools,
-    recordings: { node: sound.node, nudge: sound.uploader.nudge },
+    recordings: { node: sound.node, nudge: sound.uploader.nudge, offer: sound.uploader.offer },
     replied: metrics.replied,
   });
   const runs = createRunKeeper({
@@ -74,6 +74,7 @@ export function createMediaLink(
       ...withStream,
       bus: telling.bus,
       lineCarriers: course.lineCarriers,
+      dialledCalls: course.dialledCalls,
     }),
     claimSession: work.embed.claimSession,
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),

@@ -1,8 +1,8 @@
 /**
  * The carrier of a call's line, with the credentials that the call was placed with, though the line may have others by
- * now. Those of a version never change, and are looked up once a minute at most, which finds them gone. While the
- * database is away the last known one serves, so that an active call can still be hung up. Used by callbacks, claims,
- * hang-ups and look-ups. A web session has no line.
+ * now. Those of a version never change, and are looked up once a minute at most, which finds them gone; with a call
+ * that is placed they have just been. While the database is away the last known one serves, so that an active call can
+ * still be hung up. Used by callbacks, claims, hang-ups and look-ups. A web session has no line.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Carrier } from '../carriers/carrier.ts';
@@ -15,6 +15,8 @@ import { isDatabaseAway } from '../store/database-away.ts';
 export interface LineCarriers {
   /** Rejects when the line has no credentials, or they do not open under this master key. */
   of(call: { lineId: string | null; carrier: string; lineCredentialsVersion?: number | null }): Promise<Carrier>;
+  /** A call is placed with this version of the line's credentials, which were read for it. */
+  placedWith(carrier: Carrier, credentials: { lineId: string; version: number }): void;
 }
 
 export interface LineCarriersDeps {
@@ -28,11 +30,16 @@ export interface LineCarriersDeps {
 const KEPT_MS = 60_000;
 
 export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
-  const known = new Map<string, { sealed: Buffer; carrier: Carrier; readAtMs: number }>();
+  /** `sealed`: null where others have read them. */
+  const known = new Map<string, { sealed: Buffer | null; carrier: Carrier; readAtMs: number }>();
   return {
+    placedWith(carrier, { lineId, version }) {
+      const key = keyOf(lineId, version);
+      known.set(key, { sealed: known.get(key)?.sealed ?? null, carrier, readAtMs: deps.clock.nowMs() });
+    },
     async of({ lineId, carrier: name, lineCredentialsVersion = null }) {
       if (lineId === null) return WEB_CARRIER;
-      const key = `${lineId} ${lineCredentialsVersion ?? ''}`;
+      const key = keyOf(lineId, lineCredentialsVersion);
       const last = known.get(key);
       const isVersion = lineCredentialsVersion !== null;
       const nowMs = deps.clock.nowMs();
@@ -52,7 +59,7 @@ export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
       if (row === undefined || sealed === null) {
         throw new Error(`Line ${lineId} has no credentials; give them with \`parley line\`.`);
       }
-      if (last?.sealed.equals(sealed)) {
+      if (last?.sealed?.equals(sealed)) {
         last.readAtMs = nowMs;
         return last.carrier;
       }
@@ -62,4 +69,8 @@ export function createLineCarriers(deps: LineCarriersDeps): LineCarriers {
       return carrier;
     },
   };
+}
+
+function keyOf(lineId: string, version: number | null): string {
+  return `${lineId} ${version ?? ''}`;
 }

@@ -23,6 +23,8 @@ export interface Admission {
   holder: string;
   /** How long the slots stay taken if nobody renews them. */
   ttlMs: number;
+  /** Others ask for its one rate together with further ones: no short cut past their locks. */
+  sharesRate?: boolean;
 }
 
 /**

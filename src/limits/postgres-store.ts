@@ -19,10 +19,11 @@ interface AdmitRow {
 
 /**
  * One rate alone, the most frequent ask: a single statement on a single row. It does not wait for the function's locks,
- * so a name is either asked for alone or together with others, never both (`limit-names.ts`). Where the first half was
- * refused, the second half reads the row that refused it: without the lock it would see the row as it stood when the
- * statement began, before those that took meanwhile, and advise too little. Both halves are empty where the row that
- * refused it was inserted after the statement began: it conflicts, yet is not to be seen; the next statement sees it.
+ * so who asks for a name alone that others ask for together with further ones has to say so (`sharesRate`). Where the
+ * first half was refused, the second half reads the row that refused it: without the lock it would see the row as it
+ * stood when the statement began, before those that took meanwhile, and advise too little. Both halves are empty where
+ * the row that refused it was inserted after the statement began: it conflicts, yet is not to be seen; the next
+ * statement sees it.
  */
 const TAKE_ONE = `
   WITH taken AS (
@@ -43,9 +44,10 @@ const ADMIT = 'SELECT * FROM limits_admit($1, $2, $3, $4, $5, $6, $7)';
 export function createPostgresStore(database: Queryable): LimitStore {
   return {
     kind: 'postgres',
-    async admit({ rates, slots, holder, ttlMs }: Admission): Promise<AdmissionAnswer> {
+    async admit({ rates, slots, holder, ttlMs, sharesRate = false }: Admission): Promise<AdmissionAnswer> {
       const [alone] = rates;
-      if (alone !== undefined && rates.length === 1 && slots.length === 0) return takeOne(database, alone);
+      const isAlone = rates.length === 1 && slots.length === 0 && !sharesRate;
+      if (alone !== undefined && isAlone) return takeOne(database, alone);
       const [row] = await database.query<AdmitRow>(ADMIT, [
         rates.map((rate) => rate.name),
         rates.map((rate) => rate.periodUs),

@@ -1,7 +1,7 @@
 /**
  * Passwords as argon2id hashes (19 MiB, two passes, one lane, as OWASP advises), made in a thread that does one at a
- * time: a rush of sign-ins waits, then is refused, and calls never wait for it. An unknown person costs the same
- * work as a known one.
+ * time: a rush of sign-ins waits, then is refused, and calls never wait for it. Strangers wait for those who are known,
+ * so that guesses from everywhere keep nobody out. An unknown person costs the same work as a known one.
  */
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
@@ -13,8 +13,8 @@ export const PASSWORD_CHARACTERS = { least: 12, most: 128 };
 export interface Hashing {
   /** The encoded hash, with its parameters and a salt of its own. */
   hash(password: string): Promise<string>;
-  /** `hash` null: nobody has this password, which takes as long to say. */
-  matches(hash: string | null, password: string): Promise<boolean>;
+  /** `hash` null: nobody has this password, which takes as long to say. `isStranger`: may be anybody. */
+  matches(hash: string | null, password: string, isStranger?: boolean): Promise<boolean>;
 }
 
 /** Too many passwords wait to be looked at. */
@@ -37,23 +37,25 @@ export async function carriedOut({ hash, password }: HashOrder, cost: HashCost =
   return { made: await argon2id({ password: text, salt, ...cost, outputType: 'encoded' }) };
 }
 
-function hashingBy(carryOut: (order: HashOrder) => Promise<HashAnswer>): Hashing {
+type CarryOut = (order: HashOrder, isStranger: boolean) => Promise<HashAnswer>;
+
+function hashingBy(carryOut: CarryOut): Hashing {
   /** Of a password that nobody knows any more, at the same cost; made before the first comparison, whoever asks. */
   let nobodys: Promise<string> | null = null;
   async function hash(password: string): Promise<string> {
-    const answer = await carryOut({ hash: null, password });
+    const answer = await carryOut({ hash: null, password }, false);
     if ('made' in answer) return answer.made;
     throw new Error('a password could not be hashed');
   }
   return {
     hash,
-    async matches(hashed, password) {
+    async matches(hashed, password, isStranger = false) {
       nobodys ??= hash(randomBytes(24).toString('base64'));
       const other = await nobodys.catch((error: unknown) => {
         nobodys = null;
         throw error;
       });
-      const answer = await carryOut({ hash: hashed ?? other, password });
+      const answer = await carryOut({ hash: hashed ?? other, password }, isStranger);
       if ('matches' in answer) return hashed !== null && answer.matches;
       throw new Error('a password could not be compared');
     },
@@ -66,7 +68,13 @@ export const hashingHere = (cost?: HashCost): Hashing => hashingBy((order) => ca
 /** `entry`: the built `hash-thread.ts`. The thread is started by the first password, and holds no process up. */
 export function createHashing(entry: () => string): Hashing & { close(): Promise<void> } {
   let worker: Worker | null = null;
-  const waiting: { order: HashOrder; resolve(answer: HashAnswer): void; reject(error: Error): void }[] = [];
+  /** The first is at work. Who is known stands before strangers. */
+  const waiting: {
+    order: HashOrder;
+    isStranger: boolean;
+    resolve(answer: HashAnswer): void;
+    reject(error: Error): void;
+  }[] = [];
 
   function next(): void {
     const [first] = waiting;
@@ -89,10 +97,13 @@ export function createHashing(entry: () => string): Hashing & { close(): Promise
     });
     return made;
   }
-  const carryOut = (order: HashOrder): Promise<HashAnswer> => {
-    if (waiting.length > MOST_WAITING) return Promise.reject(new PasswordsBusy('too many passwords wait'));
+  const carryOut: CarryOut = (order, isStranger) => {
+    const alike = waiting.filter((one, at) => at > 0 && one.isStranger === isStranger).length;
+    if (alike >= MOST_WAITING) return Promise.reject(new PasswordsBusy('too many passwords wait'));
     return new Promise((resolve, reject) => {
-      waiting.push({ order, resolve, reject });
+      const firstStranger = waiting.findIndex((one, at) => at > 0 && one.isStranger);
+      const at = isStranger || firstStranger === -1 ? waiting.length : firstStranger;
+      waiting.splice(at, 0, { order, isStranger, resolve, reject });
       if (waiting.length === 1) next();
     });
   };

@@ -1,6 +1,8 @@
 /** Coming in and going out of the console: the first link, signing in, a session that ends while somebody types. */
 import { describe, expect, it } from 'vitest';
 import { makeFirstUserLink } from '../../src/users/one-time-links.ts';
+import { createSession } from '../../src/users/sessions.ts';
+import { signedIn } from '../unit/api/console-people.ts';
 import { axeFaults } from './support/axe.ts';
 import { hasChromium } from './support/chromium.ts';
 import { useConsole } from './support/console-rig.ts';
@@ -74,10 +76,16 @@ describe.skipIf(!hasChromium)('people of the console', () => {
     expect(await axeFaults(page)).toEqual([]);
     expect(await json.inputValue()).toBe(typed);
     // Also over a reload of the window.
-    const [name, value] = (await rig.visit('owner')).cookie.split('=') as [string, string];
-    await page.context().addCookies([{ name, value, url: rig.origin }]);
-    await page.reload();
+    const come = async (userId: string): Promise<void> => {
+      const { token } = await createSession(api.database, { userId, address: '127.0.0.1', agent: 'test' });
+      await page.context().addCookies([{ name: visit.cookie.split('=', 1)[0]!, value: token, url: rig.origin }]);
+      await page.reload();
+    };
+    await come(visit.person.id);
     expect(await page.getByLabel('As JSON').inputValue()).toBe(typed);
+    // But not for somebody else at the same window.
+    await come((await signedIn(api, 'owner')).person.id);
+    expect(await page.getByLabel('As JSON').inputValue()).not.toBe(typed);
     await visit.close();
   });
 });

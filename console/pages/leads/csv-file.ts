@@ -54,6 +54,12 @@ export function headOf(text: string): CsvHead | null {
   };
 }
 
+/** A field of a file that a spreadsheet opens: text of whoever wrote the file, and no formula. */
+export function csvText(text: string): string {
+  const plain = /^\s*[=+\-@＝＋－＠]/.test(text) ? `'${text}` : text;
+  return `"${plain.replaceAll('"', '""')}"`;
+}
+
 /** The file with other names of its columns; the rows are as they were. */
 export function renamed(text: string, head: CsvHead, names: readonly string[]): string {
   const cells = names.map((name) => (/["\r\n]|[,;\t]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name));

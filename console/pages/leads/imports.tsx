@@ -14,6 +14,7 @@ import { saveFile } from '../../ui/save-file.ts';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { csvText } from './csv-file.ts';
 import { ImportDialog } from './import-dialog.tsx';
 
 const REFRESH_MS = 1_500;
@@ -43,7 +44,7 @@ export function Imports({ enterprise, tabs }: { enterprise: string; tabs: Compon
         ...(cursor === '' ? {} : { cursor }),
       });
       for (const { row, line, field, code, message } of data.data) {
-        lines.push(`${row},${line},${field ?? ''},${code},"${message.replaceAll('"', '""')}"\r\n`);
+        lines.push(`${row},${line},${csvText(field ?? '')},${code},${csvText(message)}\r\n`);
       }
       cursor = data.nextCursor;
     }

@@ -113,8 +113,7 @@ export function Audit({ enterprise }: { enterprise: string }) {
         <Dialog title={opened.action} isWide onClose={() => setOpened(null)}>
           <div class="stack">
             <p class="soft">
-              <Time at={opened.at} isExact /> · <Words>{opened.actorName ?? opened.actor}</Words> ·{' '}
-              <Words>{opened.target}</Words>
+              <Time at={opened.at} isExact /> · <Words>{whoOf(opened)}</Words> · <Words>{opened.target}</Words>
             </p>
             <h3>{words.before}</h3>
             <Json value={opened.before} />
@@ -129,6 +128,9 @@ export function Audit({ enterprise }: { enterprise: string }) {
     </Section>
   );
 }
+
+/** People call themselves what they like, the same as others too: the id tells. */
+const whoOf = ({ actor, actorName }: Row): string => (actorName == null ? actor : `${actorName} (${actor})`);
 
 function Verification({ report }: { report: AuditVerification }) {
   const { ok, rows, seals, ms, end, faults, moreFaults } = report;

@@ -8,15 +8,18 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { CallEventBus } from '../../calls/call-event-bus.ts';
+import type { UnwrittenTalk } from '../../media-link/unwritten-talk.ts';
 import type { Database } from '../../store/database.ts';
 import type { KeyUse } from '../authentication.ts';
-import { type CallProgress, eventText, readNewEvents, readProgress, type StoredEvent } from './stored-events.ts';
+import { type CallNews, eventText, readNews, type StoredEvent } from './stored-events.ts';
 
 export interface EventStreamsDeps {
   database: Database;
   clock: Clock;
   log: Logger;
   bus: Pick<CallEventBus, 'subscribe'>;
+  /** From now on what is said of a followed call is written at once: so is what waits. */
+  unwritten: Pick<UnwrittenTalk, 'hurry'>;
   /** In the order of `uses`: whether each would still be let in. */
   stillHold(uses: readonly KeyUse[]): Promise<boolean[]>;
 }
@@ -55,6 +58,7 @@ const HEARTBEAT_MS = 15_000;
 const LINGER_MS = 60_000;
 const MOST_OF_A_KEY = 100;
 const MOST_OF_A_CALL = 20;
+const GONE: CallNews = { events: [], isOver: true, isSettled: true };
 
 export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   const { database, clock, log } = deps;
@@ -119,18 +123,20 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       const least = afterIds.get(callUuid);
       if (least === undefined || BigInt(sentId) < BigInt(least)) afterIds.set(callUuid, sentId);
     }
-    // Progress is read before the events: what it calls settled has then been sent.
-    const progress = await readProgress(database, [...afterIds.keys()]);
-    const events = await readNewEvents(database, afterIds);
+    const news = await readNews(database, afterIds);
     for (const stream of streams) {
       const { callUuid, sentId } = stream;
-      const fresh = (events.get(callUuid) ?? []).filter(({ id }) => BigInt(id) > BigInt(sentId));
-      send(stream, fresh, progress.get(callUuid)).catch(() => end(stream));
+      const { events, ...progress } = news.get(callUuid) ?? GONE;
+      const fresh = events.filter(({ id }) => BigInt(id) > BigInt(sentId));
+      send(stream, fresh, progress).catch(() => end(stream));
     }
   }
 
-  async function send(stream: Stream, events: readonly StoredEvent[], progress?: CallProgress): Promise<void> {
-    const { isOver, isSettled } = progress ?? { isOver: true, isSettled: true };
+  async function send(
+    stream: Stream,
+    events: readonly StoredEvent[],
+    { isOver, isSettled }: Omit<CallNews, 'events'>,
+  ): Promise<void> {
     stream.isWriting = true;
     for (const event of events) {
       await write(stream, eventText(event));
@@ -172,6 +178,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       if (event.id !== null) ring(callUuid);
       else for (const stream of streams) write(stream, eventText(event)).catch(() => end(stream));
     });
+    deps.unwritten.hurry();
     return { streams, unsubscribe };
   }
 

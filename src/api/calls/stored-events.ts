@@ -19,48 +19,38 @@ export function readEvents(database: Queryable, callUuid: string, afterId: strin
   );
 }
 
-/** After the id that each call has got to. */
-export async function readNewEvents(
-  database: Queryable,
-  afterIds: ReadonlyMap<string, string>,
-): Promise<Map<string, StoredEvent[]>> {
-  const rows = await database.query<StoredEvent & { callUuid: string }>(
-    `SELECT e.call_uuid AS "callUuid", e.id::text AS id, e.at, e.kind, e.data
-       FROM unnest($1::uuid[], $2::bigint[]) AS asked (call_uuid, after_id)
-       JOIN call_events e ON e.call_uuid = asked.call_uuid AND e.id > asked.after_id
-      ORDER BY e.id`,
-    [[...afterIds.keys()], [...afterIds.values()]],
-  );
-  const byCall = new Map<string, StoredEvent[]>();
-  for (const row of rows) {
-    const events = byCall.get(row.callUuid);
-    if (events === undefined) byCall.set(row.callUuid, [row]);
-    else events.push(row);
-  }
-  return byCall;
-}
-
-export interface CallProgress {
+export interface CallNews {
+  /** After the id that was asked for, in their order. */
+  events: StoredEvent[];
   isOver: boolean;
-  /** Nothing more will happen to it: recording, analysis and webhooks are done. */
+  /** Nothing more will happen to it: recording, analysis and webhooks are done, and all of it is among the events. */
   isSettled: boolean;
 }
 
-/** By call; one that is gone is not in it. */
-export async function readProgress(
+/** What is new of each call, after the id that it has got to; one that is gone is not in it. All at one moment. */
+export async function readNews(
   database: Queryable,
-  callUuids: readonly string[],
-): Promise<Map<string, CallProgress>> {
-  const rows = await database.query<CallProgress & { callUuid: string }>(
+  afterIds: ReadonlyMap<string, string>,
+): Promise<Map<string, CallNews>> {
+  const rows = await database.query<
+    Omit<CallNews, 'events'> & { callUuid: string; events: (Omit<StoredEvent, 'at'> & { at: string })[] }
+  >(
     `SELECT c.call_uuid AS "callUuid", c.ended_at IS NOT NULL AS "isOver",
             CASE WHEN c.ended_at IS NULL THEN false
                  ELSE c.recording_status <> 'pending' AND c.analysis_status <> 'pending' AND NOT EXISTS (
                    SELECT 1 FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id
-                   WHERE e.call_uuid = c.call_uuid AND d.state = 'pending') END AS "isSettled"
-       FROM calls c WHERE c.call_uuid = ANY ($1::uuid[])`,
-    [callUuids],
+                   WHERE e.call_uuid = c.call_uuid AND d.state = 'pending') END AS "isSettled",
+            coalesce((SELECT jsonb_agg(jsonb_build_object('id', e.id::text, 'at', e.at, 'kind', e.kind, 'data', e.data) ORDER BY e.id)
+                        FROM call_events e WHERE e.call_uuid = c.call_uuid AND e.id > asked.after_id), '[]') AS events
+       FROM unnest($1::uuid[], $2::bigint[]) AS asked (call_uuid, after_id) JOIN calls c ON c.call_uuid = asked.call_uuid`,
+    [[...afterIds.keys()], [...afterIds.values()]],
   );
-  return new Map(rows.map((row) => [row.callUuid, row]));
+  return new Map(
+    rows.map(({ callUuid, events, ...progress }) => [
+      callUuid,
+      { ...progress, events: events.map((event) => ({ ...event, at: new Date(event.at) })) },
+    ]),
+  );
 }
 
 export function eventText(event: StoredEvent | CallEvent): string {

@@ -17,7 +17,7 @@ import type { CarrierRegistry } from '../../carriers/registry.ts';
 import { CarrierReport, mayTalk, type WantedStream } from '../../lifecycle/carrier-report.ts';
 import type { DialledCall, DialledCalls } from '../../lifecycle/dialled-calls.ts';
 import type { LineCarriers } from '../../lifecycle/line-carriers.ts';
-import { givenToken, type StreamTokens } from '../../lifecycle/stream-token.ts';
+import { givenToken, type StreamTokens, sha256OfToken } from '../../lifecycle/stream-token.ts';
 import type { Transitions } from '../../lifecycle/transition.ts';
 import type { Database } from '../../store/database.ts';
 
@@ -27,7 +27,7 @@ export interface CarrierRoutesDeps {
   log: Logger;
   transitions: Transitions;
   lineCarriers: LineCarriers;
-  dialledCalls: Pick<DialledCalls, 'of'>;
+  dialledCalls: Pick<DialledCalls, 'of' | 'tokenGiven'>;
   registry: Pick<CarrierRegistry, 'withoutCredentials'>;
   streamTokens: StreamTokens;
   /** What carriers dial; no slash at its end. */
@@ -192,7 +192,9 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
   }
 
   function documentFor({ call, carrier }: Verified, { token }: CarrierReport): Document {
-    return token === null ? carrier.hangupDocument() : streamDocument(call.callUuid, carrier, token);
+    if (token === null) return carrier.hangupDocument();
+    deps.dialledCalls.tokenGiven(sha256OfToken(token), call);
+    return streamDocument(call.callUuid, carrier, token);
   }
 
   function lastWord(callUuid: string): Promise<void> {

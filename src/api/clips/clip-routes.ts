@@ -168,7 +168,6 @@ function registerReading(app: FastifyInstance, guard: Guard, { clips }: ClipRout
         'content-length': sound.sizeBytes,
         'content-disposition': `inline; filename="${sound.name}.wav"`,
         'cache-control': 'private, no-store',
-        'x-content-type-options': 'nosniff',
         etag: `"${sound.sha256}"`,
       });
       const whole = async function* (): AsyncGenerator<Buffer, void, undefined> {

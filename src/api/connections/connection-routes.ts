@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { type EngineDeclaration, engineDeclaration, engineNames } from '../../../media/contract/engine-list.ts';
 import { PROVIDER_NAMES, type ProviderAbility, providerDeclaration } from '../../../media/contract/providers.ts';
 import type { AddressCheck } from '../../../media/net/target-check.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
 import type { Connection } from '../../connections/connection-rows.ts';
 import { type TrialDeps, tryConnection } from '../../connections/provider-trial.ts';
 import {
@@ -264,10 +265,15 @@ export function registerConnections(app: FastifyInstance, guard: Guard, deps: Co
     bodyOptional: true,
     answers: { 200: json('What came of it.', connectionTrialAnswer) },
     errors: ['connection_not_found', 'setting_refused'],
-    handler(request) {
-      const named = { slug: request.principal.slug, name: request.params.connectionName, model: request.body?.model };
-      const trial = tryConnection(database, sealer, { http: deps.modelHttp, clock: deps.clock }, named);
-      return refusing('connection_not_found', trial);
+    async handler(request) {
+      const { workspaceId, slug } = request.principal;
+      const name = request.params.connectionName;
+      const named = { slug, name, model: request.body?.model };
+      const trying = tryConnection(database, sealer, { http: deps.modelHttp, clock: deps.clock }, named);
+      const trial = await refusing('connection_not_found', trying);
+      const by = changedBy(request);
+      await recordAudit(database, { workspaceId, by, action: 'connection.tested', target: `connection:${name}` });
+      return trial;
     },
   });
 

@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 /** Of what the build makes: a part, eight characters of its hash, a kind. */
 const PART = /^[A-Za-z][\w-]*-[A-Z0-9]{8}\.(js|css)$/;
-const SAFE = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+const SAFE = { 'referrer-policy': 'no-referrer' };
 
 /**
  * Scripts, styles and requests of this origin and no other; no code that is text. The frame is `/talk`, in which an

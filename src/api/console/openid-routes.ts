@@ -32,7 +32,8 @@ const IDENTITIES_PATH = `${CONSOLE_PATH}/me/identities`;
 const RETRY_SECONDS = 10;
 
 export const identityParams = z.object({ identityId: z.guid({ error: 'must be a UUID' }) });
-const callbackQuery = z.looseObject({ state: z.string().max(200).optional() });
+/** Whatever comes back leads to a page: what is no state of ours is none. */
+const callbackQuery = z.looseObject({ state: z.string().max(200).optional().catch(undefined) });
 
 const BEGIN_CODES = ['openid_off', 'openid_unavailable', 'sign_in_limit'] as const;
 

@@ -96,8 +96,15 @@ export function registerPasskeys(app: FastifyInstance, guard: Guard, deps: Sessi
     answers: { 200: json('The passkey.', addedPasskeyAnswer) },
     errors: ['passkey_not_found'],
     async handler(request) {
-      const change = { userId: personAt(request).id, ...request.params, name: request.body.name };
-      const passkey = await refusing('passkey_not_found', renamePasskey(database, change));
+      const { id: userId } = personAt(request);
+      const { passkeyId } = request.params;
+      const renaming = database.transaction(async (tx) => {
+        const named = await renamePasskey(tx, { userId, passkeyId, name: request.body.name });
+        if (named !== null)
+          await auditPerson(tx, userId, byPerson(request), 'user.passkey_renamed', { passkey: passkeyId });
+        return named;
+      });
+      const passkey = await refusing('passkey_not_found', renaming);
       if (passkey === null) throw new Refusal('passkey_not_found');
       return { success: true, passkey };
     },

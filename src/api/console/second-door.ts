@@ -14,6 +14,8 @@ export const CONSOLE_PATH = '/api/console';
 export const WORKSPACE_PATH = `${CONSOLE_PATH}/w/:enterprise`;
 const DEVELOPER_PATH = '/api/developer';
 const OUTBOUND_CALL_PATH = '/api/outbound-call';
+/** Of this host alone. Whoever was here once types no password into a page in clear in its place. */
+const TLS_ALONE = 'max-age=31536000';
 
 const DOOR: Door = {
   pathOf(path, need) {
@@ -36,6 +38,7 @@ export function throughSecondDoor(guard: Guard): Guard {
 export function answerPeople(scope: FastifyInstance, publicUrl: string): void {
   scope.addHook('onSend', async (request, reply, payload) => {
     leadHere(request, reply, publicUrl);
+    if (publicUrl.startsWith('https:')) reply.header('strict-transport-security', TLS_ALONE);
     const { masking = null } = (request.principal as FastifyRequest['principal'] | null) ?? {};
     if (masking === null || payload === null || payload === undefined) return payload;
     const type = String(reply.getHeader('content-type') ?? '');

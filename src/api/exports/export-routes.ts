@@ -143,7 +143,6 @@ export function registerExports(app: FastifyInstance, guard: Guard, deps: Export
           'content-disposition': `attachment; filename="calls-${request.principal.slug}-${day}.${found.format}"`,
           'content-length': found.sizeBytes,
           'cache-control': 'private, no-store',
-          'x-content-type-options': 'nosniff',
         })
         .type(TYPES[found.format])
         .send(Readable.from(exportPieces(database, found.id), { objectMode: false }));

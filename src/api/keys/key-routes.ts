@@ -103,6 +103,7 @@ export function registerKeys(app: FastifyInstance, guard: Guard, deps: CreateOnc
     errors: ['setting_refused', 'already_exists'],
     handler: (request, reply) =>
       createOnce<NewApiKey>(deps, request, reply, {
+        asked: byWhoAsks(request),
         run: (once) =>
           refusing(
             'key_not_found',
@@ -134,6 +135,7 @@ export function registerKeys(app: FastifyInstance, guard: Guard, deps: CreateOnc
     errors: ['key_not_found', 'setting_refused', 'already_exists'],
     handler: (request, reply) =>
       createOnce<{ created: NewApiKey; replaced: ApiKey }>(deps, request, reply, {
+        asked: byWhoAsks(request),
         run: (once) =>
           refusing(
             'key_not_found',
@@ -221,6 +223,9 @@ export function registerKeys(app: FastifyInstance, guard: Guard, deps: CreateOnc
     },
   });
 }
+
+/** A secret is repeated to whoever made it: another key may have fewer scopes than the one that is in the answer. */
+const byWhoAsks = ({ principal, body }: FastifyRequest): object => ({ by: principal.actor, body: body ?? null });
 
 function grantorOf({ principal }: FastifyRequest): Grantor {
   const { scopes, allowedCidrs, expiresAt } = principal;

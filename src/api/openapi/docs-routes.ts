@@ -28,7 +28,7 @@ const OURS = {
   'page.css': { type: STYLE, text: DOCS_STYLE },
 };
 const BUILT = { 'reference.js': SCRIPT, 'reference.css': STYLE };
-const SAFE = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' };
+const SAFE = { 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' };
 
 const unzip = promisify(gunzip);
 

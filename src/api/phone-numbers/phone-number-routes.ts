@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CARRIER_NAMES, credentialNames } from '../../../media/contract/carriers.ts';
 import type { Clock } from '../../../media/contract/clock.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
 import { type LineTrialDeps, tryLine } from '../../workspaces/line-trial.ts';
 import {
   addLine,
@@ -203,9 +204,13 @@ export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: P
     params: lineParams,
     answers: { 200: json('What came of it.', lineTrialAnswer) },
     errors: ['line_not_found'],
-    handler(request) {
-      const named = { workspaceId: request.principal.workspaceId, lineId: request.params.lineId };
-      return refusing('line_not_found', tryLine(database, deps, named));
+    async handler(request) {
+      const { workspaceId } = request.principal;
+      const { lineId } = request.params;
+      const trial = await refusing('line_not_found', tryLine(database, deps, { workspaceId, lineId }));
+      const by = changedBy(request);
+      await recordAudit(database, { workspaceId, by, action: 'line.tested', target: `line:${lineId}` });
+      return trial;
     },
   });
 

@@ -149,7 +149,6 @@ async function send(
     // An address with a signature in it must not reach another site.
     'referrer-policy': 'no-referrer',
     'cache-control': 'private, no-store',
-    'x-content-type-options': 'nosniff',
     ...(etag === null ? {} : { etag }),
     ...(range === 'whole' ? {} : { 'content-range': `bytes ${start}-${end - 1}/${sound.sizeBytes}` }),
   });

@@ -7,12 +7,13 @@ import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { OutboundHttp } from '../../../media/net/outbound-http.ts';
 import { listAgentsOf, readAgent } from '../../agents/stored-agents.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
 import type { Sealer } from '../../sealing/sealer.ts';
 import type { Database } from '../../store/database.ts';
 import { listTools } from '../../tools/tool-list.ts';
 import { toolFigures } from '../../tools/tool-log.ts';
 import { tryTool } from '../../tools/try-tool.ts';
-import type { Guard } from '../guard.ts';
+import { changedBy, type Guard } from '../guard.ts';
 import { json } from '../openapi/operation.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
@@ -94,7 +95,12 @@ export function registerTools(app: FastifyInstance, guard: Guard, deps: ToolRout
       const { agentId, toolName } = request.params;
       await refusing('agent_not_found', readAgent(database, { slug, agentId }));
       const asked = { workspaceId, agentId, name: toolName, arguments: request.body.arguments };
-      return refusing('tool_not_found', tryTool({ ...deps, http: deps.toolHttp }, asked));
+      const trial = await refusing('tool_not_found', tryTool({ ...deps, http: deps.toolHttp }, asked));
+      await recordAudit(database, {
+        ...{ workspaceId, by: changedBy(request), action: 'tool.tested', target: `agent:${agentId}` },
+        after: { tool: toolName },
+      });
+      return trial;
     },
   });
 }

@@ -16,7 +16,6 @@ export function pageHeaders(publicUrl: string, framedBy: readonly string[] = [])
     'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ${socket}; img-src data:; media-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}`,
     'permissions-policy': 'microphone=(self), autoplay=(self), camera=(), geolocation=()',
     'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
     'cache-control': 'no-cache',
   };
 }

@@ -160,7 +160,6 @@ function send(request: FastifyRequest, reply: FastifyReply, file: WidgetFile, ca
   reply.headers({
     'access-control-allow-origin': '*',
     'cross-origin-resource-policy': 'cross-origin',
-    'x-content-type-options': 'nosniff',
     'cache-control': caching,
     vary: 'accept-encoding',
     etag,

@@ -77,6 +77,8 @@ export interface ApiFixture {
   place: (call: NewCall) => Promise<Placement>;
   admission: 'open' | 'draining' | 'no_capacity' | 'overloaded';
   compliance: ApiDeps['compliance']['check'];
+  /** Calls of which whatever waits was asked to be written; `all`: of all of them. */
+  written: string[];
   hungUp: string[];
   /** Requests for a call that made none: workspace and code. */
   refused: [string, string][];
@@ -161,7 +163,7 @@ export async function createApiFixture(
       superseded() {},
       prepare: (agent) => void fixture.prepared.push(agent.name),
       isDraining: () => fixture.admission === 'draining',
-      hasUnwritten: () => false,
+      allWritten: async () => {},
       hasRoom: () => fixture.admission === 'open',
       room: { take: () => true, expects: () => false, release() {} },
     });
@@ -235,6 +237,7 @@ export async function createApiFixture(
     place: async () => ({ kind: 'placed', callUuid: uuidv7(), status: 'dialing' }),
     admission: 'open',
     compliance: async () => ({ allowed: true }),
+    written: [],
     hungUp: [],
     refused: [],
     dispatched: [],
@@ -306,6 +309,10 @@ export async function createApiFixture(
       },
       admission: { state: () => fixture.admission },
       bus,
+      unwritten: {
+        hurry: () => void fixture.written.push('all'),
+        allWritten: async (callUuid) => void fixture.written.push(callUuid),
+      },
       checks: { database: async () => 'ok' },
       webhookAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
       modelAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },

@@ -120,7 +120,8 @@ describe('signing in', () => {
       const answer = await askAs(fixture, null, 'POST', '/session', { payload, headers });
       expect(answer.headers['set-cookie']).toMatch(/^__Host-parley=[\w-]{43}; .*HttpOnly; SameSite=Lax; Secure$/);
       const { host } = headers;
-      expect((await askAs(fixture, cookieOf(answer), 'GET', '/session', { headers: { host } })).statusCode).toBe(200);
+      const session = await askAs(fixture, cookieOf(answer), 'GET', '/session', { headers: { host } });
+      expect([session.statusCode, session.headers['strict-transport-security']]).toEqual([200, 'max-age=31536000']);
       const out = await askAs(fixture, cookieOf(answer), 'DELETE', '/session', { headers });
       expect([out.statusCode, cookieOf(out)]).toEqual([204, '__Host-parley=']);
     } finally {

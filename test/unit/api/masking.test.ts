@@ -58,9 +58,11 @@ describe('numbers', () => {
 
   it('are hidden in names, and where others say them as numbers', () => {
     const metadata = { '+14155550123': 'x', phone: 14155550123, deep: [4155550123], small: 12, at: 1.5 };
-    expect(maskedValue({ metadata, analysis: { data: { phone: 4155550123 } }, data: [4155550123] }, DEAF)).toEqual({
+    expect(
+      maskedValue({ metadata, analysis: { data: { phone: 4155550123 }, evidence: [] }, data: [4155550123] }, DEAF),
+    ).toEqual({
       metadata: { '+1••••••0123': 'x', phone: '•••••••0123', deep: ['••••••0123'], small: 12, at: 1.5 },
-      analysis: { data: { phone: '••••••0123' } },
+      analysis: { data: { phone: '••••••0123' }, evidence: [] },
       data: [4155550123],
     });
   });

@@ -295,7 +295,11 @@ describe('passkeys of a person', () => {
       `SELECT action FROM audit_log WHERE target = $1 AND action LIKE 'user.passkey%' ORDER BY id`,
       [`user:${who.id}`],
     );
-    expect(actions.map(({ action }) => action)).toEqual(['user.passkey_added', 'user.passkey_removed']);
+    expect(actions.map(({ action }) => action)).toEqual([
+      'user.passkey_added',
+      'user.passkey_renamed',
+      'user.passkey_removed',
+    ]);
   });
 
   it('are at most twenty', async () => {

@@ -87,6 +87,7 @@ describe('the envelope', () => {
     for (const url of ['/livez', '/readyz', '/nowhere', '/api/developer/error-codes']) {
       const { headers } = await api.app.inject({ url, headers: { 'x-request-id': 'abc' } });
       expect(headers).toMatchObject({ 'x-request-id': 'abc', 'service-version': '1', 'cache-control': 'no-store' });
+      expect(headers['x-content-type-options']).toBe('nosniff');
     }
   });
 });

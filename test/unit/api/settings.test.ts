@@ -143,6 +143,11 @@ describe('keys', () => {
     expect(second.json()).toEqual(first.json());
     expect(second.headers['idempotent-replayed']).toBe('true');
     expect((await ask('POST', '/keys', { ...body, name: 'two' }, headers)).statusCode).toBe(422);
+    // Not somebody else: the one who asks may have fewer scopes than the key that would be shown.
+    const { text } = await createApiKey(api.database, { slug: 'acme', name: 'less', scopes: ['settings:write'] });
+    const repeated = await ask('POST', '/keys', body, headers, text);
+    expect([repeated.statusCode, repeated.json().code]).toEqual([422, 'idempotency_key_reused']);
+    await api.database.query(`DELETE FROM api_keys WHERE name = 'less'`);
     const stored = await api.database.query(`SELECT * FROM idempotency_keys WHERE key = 'make-one'`);
     expect(JSON.stringify(stored)).not.toContain(first.json().secret);
     expect((await api.database.query(`SELECT 1 FROM api_keys WHERE name = 'once'`)).length).toBe(1);

@@ -106,6 +106,14 @@ describe('the credentials of a line', () => {
 });
 
 describe('the audit', () => {
+  it('says who tried what: requests left the house', async () => {
+    const rows = await api.database.query<{ action: string }>(
+      `SELECT DISTINCT action FROM audit_log WHERE action LIKE '%.tested' AND workspace_id = $1 ORDER BY action`,
+      [api.acme.workspaceId],
+    );
+    expect(rows.map(({ action }) => action)).toEqual(['line.tested', 'tool.tested']);
+  });
+
   it('is verified whole: what somebody changed in the database is named', async () => {
     const signer = createChainSigner('ab'.repeat(32));
     await linkAudit(api.database, signer, api.acme.workspaceId);

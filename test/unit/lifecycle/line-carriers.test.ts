@@ -38,6 +38,11 @@ it('a live call is ended with the credentials that it was placed with, though it
   expect(await tokenOf(1)).toBe('first');
   await setLineCredentials(database, sealer, { slug, lineId: line.id, credentials: { ...first, authToken: 'second' } });
   expect([await tokenOf(1), await tokenOf(2), await tokenOf(null)]).toEqual(['first', 'second', 'second']);
+  // Whoever places a call has read them.
+  carriers.placedWith({ authToken: 'third' } as unknown as Carrier, { lineId: line.id, version: 3 });
+  expect(await tokenOf(3)).toBe('third');
+  clock.advanceMs(60_000);
+  expect(await tokenOf(3)).toBe('second');
   await removeLine(database, { slug, lineId: line.id });
   expect([await tokenOf(1), await tokenOf(2)]).toEqual(['first', 'second']);
 

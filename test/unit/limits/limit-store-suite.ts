@@ -45,6 +45,24 @@ export function holdStoreToItsPort(open: () => LimitStore): void {
     for (const { tatsUs } of refused) expect(tatsUs[0]).toBeGreaterThanOrEqual(4 * ask.periodUs - tookUs - 1_000);
   });
 
+  it('counts each once where some ask for a rate alone and others together with another', async () => {
+    const shared = rateAsk(fresh(), { perSecond: 0.01, burst: 100 });
+    const other = rateAsk(fresh(), { perSecond: 0.01, burst: 100 });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_none, index) =>
+        open().admit({
+          rates: index % 2 === 0 ? [shared] : [other, shared],
+          slots: [],
+          holder: '',
+          ttlMs: 0,
+          sharesRate: true,
+        }),
+      ),
+    );
+    const places = answers.map(({ tatsUs }) => Math.round((tatsUs.at(-1) ?? 0) / shared.periodUs));
+    expect(places.toSorted((one, next) => one - next)).toEqual(Array.from({ length: 40 }, (_none, index) => index));
+  });
+
   it('refuses everything at 0 a second', async () => {
     const nothing = { ok: false, retryAfterSeconds: 60 };
     expect(await takeFromRate(open(), fresh(), { perSecond: 0, burst: 5 })).toEqual(nothing);

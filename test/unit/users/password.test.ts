@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { checkPassword, hashingHere } from '../../../src/users/password.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { checkPassword, createHashing, hashingHere, PasswordsBusy } from '../../../src/users/password.ts';
 
 const HASHING = hashingHere();
 
@@ -23,5 +26,37 @@ describe('a password', () => {
       expect(() => checkPassword(good)).not.toThrow();
     for (const bad of ['eleven char', '😀'.repeat(11), 'x'.repeat(129)])
       expect(() => checkPassword(bad)).toThrow(/12 to 128/);
+  });
+});
+
+describe('a rush of strangers', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-hashing-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('is refused beyond twenty, and keeps nobody out who is known', async () => {
+    const entry = join(folder, 'thread.mjs');
+    writeFileSync(
+      entry,
+      `import { parentPort } from 'node:worker_threads';
+       parentPort.on('message', ({ hash }) => parentPort.postMessage(hash === null ? { made: 'x' } : { matches: true }));`,
+    );
+    const hashing = createHashing(() => entry);
+    const done: string[] = [];
+    const ask = async (who: string, isStranger: boolean): Promise<void> => {
+      const answer = hashing.matches('x', 'some password', isStranger);
+      done.push(
+        await answer.then(
+          () => who,
+          (error: unknown) => (error instanceof PasswordsBusy ? 'busy' : 'fault'),
+        ),
+      );
+    };
+    await ask('before', false);
+    const strangers = Array.from({ length: 40 }, () => ask('stranger', true));
+    await Promise.all([...strangers, ask('known', false), ask('known', false)]);
+    await hashing.close();
+    const looked = done.filter((who) => who !== 'busy' && who !== 'before');
+    expect(done).toHaveLength(43);
+    expect(looked).toEqual(['stranger', 'known', 'known', ...Array(20).fill('stranger')]);
   });
 });

@@ -1,0 +1,34 @@
+/**
+ * What media processes have said of calls and control has not yet written, asked by whoever reads or ends a call: as
+ * somebody asks, it is written now. Made in `control.ts`, of the link server's runs.
+ */
+import { type Clock, pause } from '../../media/contract/clock.ts';
+
+export interface UnwrittenTalk {
+  /** Of all calls; waits for nothing. */
+  hurry(): void;
+  /** Resolves when all of this call is written that was said before; at the limit all the same. Never rejects. */
+  allWritten(callUuid: string, limitMs?: number): Promise<void>;
+}
+
+/** A claim is answered within 3 s, or refused. */
+const LIMIT_MS = 2_000;
+const POLL_MS = 10;
+
+export function createUnwrittenTalk(deps: {
+  clock: Clock;
+  hurry(): void;
+  /** Something is not written yet; it is now. */
+  hasUnwritten(callUuid: string): boolean;
+}): UnwrittenTalk {
+  const { clock, hurry, hasUnwritten } = deps;
+  return {
+    hurry,
+    async allWritten(callUuid, limitMs = LIMIT_MS) {
+      for (const untilMs = clock.nowMs() + limitMs; hasUnwritten(callUuid); ) {
+        if (clock.nowMs() >= untilMs) return;
+        await pause(clock, POLL_MS);
+      }
+    },
+  };
+}
