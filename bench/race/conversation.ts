@@ -46,10 +46,9 @@ export const MANNERS = {
 /** As the model emulator has them: up to six letters or what is no letter, with the space before it. */
 export const TOKENS: readonly string[] = ANSWER.match(/ ?(?:\p{L}{1,6}|[^\p{L}\s])/gu) ?? [];
 
-/** What the providers alone take from the caller's last sound to the first of the answer, ms. */
-export const SCRIPTED_MS =
-  LATENCIES.pauseMs +
-  LATENCIES.finalMs +
-  LATENCIES.firstTokenMs +
-  (TOKENS.length - 1) * LATENCIES.tokenMs +
-  LATENCIES.firstAudioMs;
+/** What the providers alone take for the words, the answer's text and its first sound, ms: no patience spares it. */
+export const WORK_MS =
+  LATENCIES.finalMs + LATENCIES.firstTokenMs + (TOKENS.length - 1) * LATENCIES.tokenMs + LATENCIES.firstAudioMs;
+
+/** The same from the caller's last sound on, where it is the recogniser that waits out the pause. */
+export const SCRIPTED_MS = LATENCIES.pauseMs + WORK_MS;

@@ -97,7 +97,7 @@ async function run(name: string, conversations: number, repetition: number): Pro
 
 /** The search, from where it ended in the repetition before. */
 async function search(name: string, repetition: number): Promise<void> {
-  const unloaded = results.find(({ subject, isUnloaded }) => subject === name && isUnloaded);
+  const unloaded = results.find((one) => one.subject === name && one.isUnloaded && one.voidBecause === null);
   const { heard } = unloaded ?? (await run(name, UNLOADED, repetition));
   const before = climbs.findLast(({ subject }) => subject === name);
   const from = before?.carried ?? subjects[name]!.firstRung;

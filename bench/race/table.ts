@@ -3,7 +3,7 @@
  * the smallest and the largest of the repetitions; runs that are void are left out where others are not. Pure.
  */
 import { percentile, percentiles } from '../harness/percentile.ts';
-import { SCRIPTED_MS } from './conversation.ts';
+import { SCRIPTED_MS, WORK_MS } from './conversation.ts';
 import type { Climb } from './ladder.ts';
 import type { RungResult } from './rung.ts';
 
@@ -27,12 +27,14 @@ export function tablesOf(results: readonly RungResult[], climbs: readonly Climb[
       ['subject', 'at once', 'CPU ms a conversation-second', 'of the core, %', 'MB a conversation', 'MB idle'],
       costs,
     ),
-    `Replies, ms; the providers alone take ${SCRIPTED_MS}.\n`,
+    `Replies, ms. The providers alone take ${SCRIPTED_MS}: their work ${WORK_MS}, and the recogniser's pause.`,
+    'Own is what a reply takes beyond their work: patience, whoever has it, and what the subject does itself.\n',
     table(
       [
         'subject',
         'at once',
         'reply p50',
+        'own p50',
         'p99',
         'replies',
         'no answer',
@@ -90,11 +92,13 @@ function replyRow(subject: string, runs: readonly RungResult[]): string[] {
       1,
       sum(({ heard }) => heard.playedMs),
     );
+  const halfMs = runs.map(({ heard }) => percentile(heard.repliesMs, 0.5));
   return [
     subject,
     atOnce(runs),
+    spread(halfMs, 0),
     spread(
-      runs.map(({ heard }) => percentile(heard.repliesMs, 0.5)),
+      halfMs.map((ms) => ms - WORK_MS),
       0,
     ),
     shown(percentile(repliesMs, 0.99), 0),

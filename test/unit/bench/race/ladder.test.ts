@@ -2,35 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NotTaken } from '../../../../bench/race/callers-process.ts';
 import { climb } from '../../../../bench/race/ladder.ts';
 import { breakage, type RungResult } from '../../../../bench/race/rung.ts';
-
-function result(conversations: number, given: Partial<RungResult> = {}): RungResult {
-  return {
-    ...{
-      subject: 'one',
-      conversations,
-      repetition: 1,
-      cpuMs: 1,
-      threadsMs: [1],
-      coreShare: 0.5,
-      memoryBytes: 0,
-      idleBytes: 0,
-    },
-    ...{
-      processes: 1,
-      closedEarly: 0,
-      otherShare: 0.2,
-      sendLatenessP99Ms: 1,
-      providersLatenessP99Ms: 1,
-      intrudersShare: 0,
-    },
-    ...{ voidBecause: null, isUnloaded: false },
-    heard: {
-      ...{ turns: 2, repliesMs: [900, 910], unanswered: 0, tooEarly: 0, silencedMs: [], talkedOver: 0 },
-      ...{ lateMs: 0, playedMs: 5_000 },
-    },
-    ...given,
-  };
-}
+import { result } from './result.ts';
 
 const order = { subject: 'one', repetition: 1, unloadedMs: 900 };
 
