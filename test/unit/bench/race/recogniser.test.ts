@@ -37,11 +37,15 @@ describe.each(['mulaw', 'linear16'] as const)('the recogniser of the race, of %s
     const { told, say } = listening(encoding);
     for (const line of [0, 1]) {
       say(true, 50);
-      say(false, 50);
+      // 200 ms of pause, then 150 ms; the frame that completes the pause comes at its beginning.
+      say(false, 16);
+      expect(told.filter((one) => one.is_final)).toHaveLength(line);
+      say(false, 1);
       const finals = told.filter((one) => one.is_final);
       expect(finals).toHaveLength(line + 1);
       expect(finals[line]).toMatchObject({ speech_final: true, from_finalize: false });
       expect(finals[line]!.channel.alternatives[0]!.transcript).toBe(LINES[line]);
+      say(false, 33);
     }
     expect(told.filter(({ type }) => type === 'SpeechStarted')).toHaveLength(2);
   });
