@@ -17,6 +17,7 @@ await runScenario({
     rotation: 'the master key changes under calls, with 100,000 sealed values and two kills',
     overload: 'more leads than the machine can talk to: who is refused, does an answered call die?',
     siege: 'hostile clients at the public port: do honest ones, probes, callbacks and calls notice?',
+    race: 'Parley beside LiveKit, Pipecat and a plain cascade: conversations a core, CPU, replies, interruptions',
     turns: 'how long a caller waits for an answer, and how often it comes into their sentence',
     cascade: 'free conversations at once against emulated providers: own share of a reply, interruptions, what is left',
     'call-log': 'a page of the call log among a million calls',

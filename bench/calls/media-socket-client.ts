@@ -42,6 +42,7 @@ export class MediaSocketClient {
   readonly #farEnd: FarEnd;
   #media: Buffer;
   readonly #counterAt: number[];
+  readonly #payloadAt: number;
   #pending: Buffer | null = null;
   #isOpen = false;
   #sequence = 1;
@@ -58,6 +59,7 @@ export class MediaSocketClient {
     const { frame, textStart } = clientFrame(text);
     this.#media = frame;
     this.#counterAt = [...text.matchAll(/"0{9}"/g)].map((match) => textStart + match.index + 1);
+    this.#payloadAt = textStart + text.indexOf('"payload":"') + '"payload":"'.length;
     this.#socket = connect({
       host: hostname,
       port: Number(port),
@@ -102,16 +104,25 @@ export class MediaSocketClient {
     this.#socket.write(clientFrame(JSON.stringify(start)).frame);
   }
 
-  /** One frame of audio; `atMs` is the stream's time. */
-  sendFrame(atMs: number): void {
+  /**
+   * One frame of audio; `atMs` is the stream's time. `payload`: from now on this sound, in base64 of the length that
+   * the first one has.
+   */
+  sendFrame(atMs: number, payload?: Uint8Array): void {
     if (!this.#isOpen) return;
     // The kernel did not take the last one: the socket still holds our buffer.
     if (this.#socket.writableLength > 0) this.#media = Buffer.from(this.#media);
+    if (payload !== undefined) this.#media.set(payload, this.#payloadAt);
     this.#writeDigits(this.#counterAt[0]!, this.#sequence);
     this.#writeDigits(this.#counterAt[1]!, atMs);
     this.#writeDigits(this.#counterAt[2]!, this.#sequence);
     this.#sequence++;
     this.#socket.write(this.#media);
+  }
+
+  /** An event that is no audio, as JSON. */
+  sendEvent(event: object): void {
+    if (this.#isOpen) this.#socket.write(clientFrame(JSON.stringify(event)).frame);
   }
 
   close(): void {

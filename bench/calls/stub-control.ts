@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
+import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import { ReliableLink } from '../../media/contract/link.ts';
 import type { CallSetup, ClaimAnswer, ToControl, ToMedia } from '../../media/contract/link-messages.ts';
 import { type SendCounts, sendCountsOf } from './send-lateness.ts';
@@ -25,8 +26,12 @@ export const BENCH_ORIGIN = 'https://bench.example';
 const LINK_CAPACITY = 10_000;
 const RECORDED = { record: true, recordingKeyHex: '5e'.repeat(32) };
 
-/** `record`: every call is recorded, under one key. */
-export function startStubControl(runDir: string, agent: AgentDefinition, record = false): StubControl {
+/** `record`: every call is recorded, under one key. `grants`: of what the agent names. */
+export function startStubControl(
+  runDir: string,
+  agent: AgentDefinition,
+  { record = false, grants = [] }: { record?: boolean; grants?: readonly ConnectionGrant[] } = {},
+): StubControl {
   let claims = 0;
   let sends: SendCounts | null = null;
   const sockets = new Set<Socket>();
@@ -53,7 +58,7 @@ export function startStubControl(runDir: string, agent: AgentDefinition, record 
           answer:
             message.claim.carrier === 'web'
               ? webAnswer(agent)
-              : { ok: true, setup: { ...setupOf(message.claim.token, agent), ...(record ? RECORDED : {}) } },
+              : { ok: true, setup: { ...setupOf(message.claim.token, agent), grants, ...(record ? RECORDED : {}) } },
         });
       },
     });

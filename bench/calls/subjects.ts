@@ -85,7 +85,7 @@ export async function startMediaProcess(
 ): Promise<Subject> {
   const runDir = mkdtempSync(join(tmpdir(), 'parley-bench-'));
   const agent = { kind: 'tone', name: 'bench tone', direction: 'any', toneHz: 400 } as const;
-  const control = startStubControl(runDir, agent, record);
+  const control = startStubControl(runDir, agent, { record });
   const port = await freePort();
   const config = {
     mediaId: 'bench',
