@@ -99,5 +99,7 @@ export class GenerateAnswer extends GrowingAnswer {
 
 /** Null: there is none, which some say in words. */
 function reasonOf(told: unknown): string | null {
-  return typeof told === 'string' && told !== '' && !/^(FINISH|BLOCK(ED)?)_REASON_UNSPECIFIED$/.test(told) ? told : null;
+  return typeof told === 'string' && told !== '' && !/^(FINISH|BLOCK(ED)?)_REASON_UNSPECIFIED$/.test(told)
+    ? told
+    : null;
 }

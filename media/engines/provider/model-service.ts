@@ -116,7 +116,8 @@ class Asking<Settings extends { model: string }, Form> implements LineHandler {
         this.#isTaken = true;
         const type = String(headers['content-type'] ?? '');
         const coding = String(headers['content-encoding'] ?? 'identity');
-        if (!/event-stream/i.test(type)) this.#fail('failed', `the answer is no stream of events (${type.slice(0, 60)})`);
+        if (!/event-stream/i.test(type))
+          this.#fail('failed', `the answer is no stream of events (${type.slice(0, 60)})`);
         else if (!/^identity$/i.test(coding))
           this.#fail('failed', `the answer is packed (${coding.slice(0, 60)}), which nobody asked for`);
       },
