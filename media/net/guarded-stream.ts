@@ -190,10 +190,16 @@ export function createGuardedStreams(options: GuardedStreamOptions): GuardedStre
         queueMicrotask(() => exchange.fail({ kind, reason, isTimeout: false, isStale: false }));
       } else {
         const headers = { ...request.headers, host: target.url.host, 'content-length': String(request.body.length) };
-        exchange.send(
-          http.request({ ...optionsOf(target.url, request), method: request.method, headers }),
-          request.body,
-        );
+        try {
+          exchange.send(
+            http.request({ ...optionsOf(target.url, request), method: request.method, headers }),
+            request.body,
+          );
+        } catch (error) {
+          // A key with a line break in it: Node names the header, and never its value.
+          const reason = `the request cannot be sent: ${(error as Error).message}`;
+          queueMicrotask(() => exchange.fail({ kind: 'refused', reason, isTimeout: false, isStale: false }));
+        }
       }
       return () => exchange.callOff();
     },

@@ -37,13 +37,15 @@ export class GenerateAnswer extends GrowingAnswer {
     if (this.isDone) return;
     const chunk = objectIn(data);
     if (chunk === undefined) throw new AnswerFault('failed', 'the answer is not one of a Gemini endpoint');
-    if (chunk['error'] !== undefined) throw new AnswerFault(...faultOfError(chunk['error']));
+    const { error } = chunk;
+    if (error !== undefined && error !== null) throw new AnswerFault(...faultOfError(error));
     this.#sameAnswer(chunk['responseId']);
     const candidate = memberOf(chunk['candidates'], '0');
     const reason = reasonOf(memberOf(candidate, 'finishReason'));
     const parts = memberOf(memberOf(candidate, 'content'), 'parts');
     if (Array.isArray(parts)) for (const part of parts) this.#part(part);
-    const isBlocked = candidate === undefined && memberOf(chunk['promptFeedback'], 'blockReason') !== undefined;
+    const blocked = reasonOf(memberOf(chunk['promptFeedback'], 'blockReason'));
+    const isBlocked = candidate === undefined && blocked !== null;
     const isLast = isBlocked || reason !== null;
     this.#readUsage(chunk['usageMetadata'], isLast);
     if (isBlocked) this.finish('filtered');
@@ -62,7 +64,7 @@ export class GenerateAnswer extends GrowingAnswer {
     const text = memberOf(part, 'text');
     if (typeof text === 'string') this.text(text);
     const call = memberOf(part, 'functionCall');
-    if (call === undefined) return;
+    if (call === undefined || call === null) return;
     const [id, name, args] = [memberOf(call, 'id'), memberOf(call, 'name'), memberOf(call, 'args')];
     const use = this.newUse(typeof id === 'string' ? id : '', typeof name === 'string' ? name : '');
     this.addArguments(use, JSON.stringify(args ?? {}));
@@ -84,16 +86,20 @@ export class GenerateAnswer extends GrowingAnswer {
     const prompt = of('promptTokenCount');
     const said = of('candidatesTokenCount');
     if (prompt === undefined || (said === undefined && !isLast)) return;
+    // What came last does not always say again what was said before.
+    const before = this.usage?.outputTokens ?? 0;
     const inputTokens = prompt + (of('toolUsePromptTokenCount') ?? 0);
     this.usage = {
       inputTokens,
       cachedInputTokens: Math.min(of('cachedContentTokenCount') ?? 0, inputTokens),
-      outputTokens: (said ?? 0) + (of('thoughtsTokenCount') ?? 0),
+      outputTokens: Math.max(before, (said ?? 0) + (of('thoughtsTokenCount') ?? 0)),
     };
   }
 }
 
-/** Null: it goes on, which some say in words. */
+/** Null: there is none, which some say in words. */
 function reasonOf(told: unknown): string | null {
-  return typeof told === 'string' && told !== '' && told !== 'FINISH_REASON_UNSPECIFIED' ? told : null;
+  return typeof told === 'string' && told !== '' && !/^(FINISH|BLOCK(ED)?)_REASON_UNSPECIFIED$/.test(told)
+    ? told
+    : null;
 }

@@ -45,10 +45,11 @@ export function otherGenerateForm(form: GenerateForm, said: string): GenerateFor
   return null;
 }
 
-/** People write `models/…` too, as the list of models has it. */
+/** People write `models/…` too, as the list of models has it. No name leads out of where models are. */
 export function generateUrl({ baseUrl }: ConnectionGrant, { model }: GeminiSettings): string {
   const path = model.includes('/') ? model : `models/${model}`;
-  const named = path.split('/').map(encodeURIComponent).join('/');
+  const steps = path.split('/').filter((step) => !['', '.', '..'].includes(step));
+  const named = steps.map(encodeURIComponent).join('/');
   return `${baseUrl.replace(/\/+$/, '')}/v1beta/${named}:streamGenerateContent?alt=sse`;
 }
 

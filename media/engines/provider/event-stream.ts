@@ -9,6 +9,9 @@ const MOST_EVENT_CHARS = 256 * 1024;
 export class EventStream {
   readonly #decoder = new StringDecoder('utf8');
   readonly #onData: (data: string) => void;
+  #hasBegun = false;
+  /** A line feed that comes now belongs to the line's end before it. */
+  #isAfterReturn = false;
   #rest = '';
   #data: string[] = [];
   #dataChars = 0;
@@ -18,26 +21,31 @@ export class EventStream {
   }
 
   push(bytes: Buffer): void {
-    this.#rest += this.#decoder.write(bytes);
-    let from = 0;
-    for (;;) {
-      const end = this.#rest.slice(from).search(/[\r\n]/);
-      if (end < 0) break;
-      const at = from + end;
-      // Whether a line feed follows is not known yet.
-      if (this.#rest[at] === '\r' && at + 1 === this.#rest.length) break;
-      this.#line(this.#rest.slice(from, at));
-      from = at + (this.#rest.startsWith('\r\n', at) ? 2 : 1);
+    const [first = '', ...others] = this.#textOf(bytes).split(/\r\n|[\r\n]/);
+    this.#rest += first;
+    for (const other of others) {
+      this.#line(this.#rest);
+      this.#rest = other;
     }
-    this.#rest = this.#rest.slice(from);
     if (this.#rest.length > MOST_EVENT_CHARS) throw new Error('an event of the answer is too long');
   }
 
   /** Nothing more comes: an event without the empty line after it counts, for some servers leave that out. */
   end(): void {
-    this.#line(this.#rest.replace(/\r$/, ''));
+    this.#line(this.#rest);
     this.#rest = '';
     this.#line('');
+  }
+
+  /** Without the mark that a stream may begin with, and without the second half of a line's end. */
+  #textOf(bytes: Buffer): string {
+    let text = this.#decoder.write(bytes);
+    if (text === '') return '';
+    if (!this.#hasBegun && text.startsWith('\ufeff')) text = text.slice(1);
+    else if (this.#isAfterReturn && text.startsWith('\n')) text = text.slice(1);
+    this.#hasBegun = true;
+    this.#isAfterReturn = text.endsWith('\r');
+    return text;
   }
 
   #line(line: string): void {

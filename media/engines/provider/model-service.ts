@@ -115,8 +115,11 @@ class Asking<Settings extends { model: string }, Form> implements LineHandler {
         if (status < 200 || status >= 300) return;
         this.#isTaken = true;
         const type = String(headers['content-type'] ?? '');
-        if (!type.includes('event-stream'))
+        const coding = String(headers['content-encoding'] ?? 'identity');
+        if (!/event-stream/i.test(type))
           this.#fail('failed', `the answer is no stream of events (${type.slice(0, 60)})`);
+        else if (!/^identity$/i.test(coding))
+          this.#fail('failed', `the answer is packed (${coding.slice(0, 60)}), which nobody asked for`);
       },
       data: (chunk: Buffer): void => {
         bytes += chunk.length;
@@ -195,17 +198,17 @@ class Asking<Settings extends { model: string }, Form> implements LineHandler {
     if (isStale && !this.#hasRetried) {
       this.#hasRetried = true;
       this.#ask();
-    } else if (this.#answer.stop !== null) this.#done();
-    else this.#fail(kind === 'refused' ? 'refused' : isTimeout ? 'timeout' : 'failed', reason);
+    } else this.#fail(kind === 'refused' ? 'refused' : isTimeout ? 'timeout' : 'failed', reason);
   }
 
   #say(chunk: ModelChunk): void {
     if (!this.#isOver) this.#line.say(chunk);
   }
 
+  /** What goes wrong behind the model's last word does not take back what was said: nobody else is to be asked. */
   #fail(fault: ProviderFault, message: string): void {
-    if (!this.#finish()) return;
-    this.#line.end(fault, message);
+    if (this.#answer.stop !== null) this.#done();
+    else if (this.#finish()) this.#line.end(fault, message);
   }
 
   #limit(ms: number, message: string): void {

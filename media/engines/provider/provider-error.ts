@@ -19,12 +19,24 @@ export class ProviderError extends Error {
   }
 }
 
-/** What a provider said, for others to read: some repeat the key that they refuse. */
+/** So much of a secret is known to be one, where its end was cut off. */
+const SECRET_HEAD_CHARS = 8;
+
+/** What a provider said, for others to read: some repeat the key that they refuse, and what is long was cut in it. */
 export function withoutSecrets(text: string, { credentials }: Pick<ConnectionGrant, 'credentials'>): string {
-  return Object.values(credentials).reduce(
-    (safe, secret) => (secret === '' ? safe : safe.replaceAll(secret, '…')),
-    text,
-  );
+  return Object.values(credentials).reduce((safe, secret) => (secret === '' ? safe : without(secret, safe)), text);
+}
+
+function without(secret: string, text: string): string {
+  const head = secret.slice(0, SECRET_HEAD_CHARS);
+  const tail = secret.slice(SECRET_HEAD_CHARS);
+  const [first = '', ...behind] = text.split(head);
+  const rests = behind.map((part) => {
+    let same = 0;
+    while (same < tail.length && part[same] === tail[same]) same++;
+    return part.slice(same);
+  });
+  return [first, ...rests].join('…');
 }
 
 /** Longer than any call waits. */

@@ -56,6 +56,16 @@ const until = async (isTrue: () => boolean): Promise<void> => {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 1));
 };
 
+test('a header that cannot be sent fails the request, and its value is not told', async () => {
+  const headers = { 'x-api-key': 'sk-canary\r\nx-other: 1' };
+  const { told, over } = open(streams(), 'http://127.0.0.1:9/', { headers });
+  expect(told).toEqual([]);
+  const [end] = await over;
+  expect(end).toContain('refused: the request cannot be sent: ');
+  expect(end).toContain('x-api-key');
+  expect(end).not.toContain('canary');
+});
+
 test('an answer comes as it is sent, and the connection is used again by its own pool alone', async () => {
   let goOn = (): void => {};
   const target = await receiver((_request, response, number) => {

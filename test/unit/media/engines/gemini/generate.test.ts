@@ -54,6 +54,8 @@ describe('a request', () => {
     ['models/gemini-2.5-flash', 'https://x.example', 'https://x.example/v1beta/models/gemini-2.5-flash'],
     ['tunedModels/ours', 'https://x.example', 'https://x.example/v1beta/tunedModels/ours'],
     ['a?b', 'https://x.example', 'https://x.example/v1beta/models/a%3Fb'],
+    ['models/../../../v1/files', 'https://x.example', 'https://x.example/v1beta/models/v1/files'],
+    ['//evil.example/./x', 'https://x.example', 'https://x.example/v1beta/evil.example/x'],
   ])('to the model %s goes to its own address', (model, baseUrl, expected) => {
     expect(generateUrl(grantOf({ baseUrl }), { model })).toBe(`${expected}:streamGenerateContent?alt=sse`);
   });
@@ -246,6 +248,26 @@ describe('an answer', () => {
     expect(answer.stop).toBeNull();
     answer.event(JSON.stringify({ responseId: 'r1', ...ended('STOP') }));
     expect([said, answer.stop]).toEqual([[], 'end']);
+  });
+
+  test('in which a proxy writes what is not there as null, or as not told, goes on', () => {
+    const nothing = { error: null, promptFeedback: { blockReason: null }, responseId: null };
+    const { said, answer } = read(
+      { ...nothing, ...parts({ text: 'Yes' }) },
+      { candidates: [], promptFeedback: { blockReason: 'BLOCK_REASON_UNSPECIFIED' } },
+      { ...nothing, candidates: [], usageMetadata: null },
+      { ...nothing, ...parts({ text: '.', functionCall: null }) },
+      ended('STOP'),
+    );
+    expect([said.length, answer.stop]).toEqual([2, 'end']);
+  });
+
+  test('whose last count leaves out what was said before is counted with it', () => {
+    const { answer } = read(
+      { ...parts({ text: 'Yes.' }), usageMetadata: { promptTokenCount: 45, candidatesTokenCount: 12 } },
+      { ...ended('STOP'), usageMetadata: { promptTokenCount: 45 } },
+    );
+    expect(answer.usage).toEqual({ inputTokens: 45, cachedInputTokens: 0, outputTokens: 12 });
   });
 
   test('that it gives up is failed, and of an end of an unknown kind it is one', () => {

@@ -1,10 +1,12 @@
 /** The chat endpoint behind the port: what is the protocol's own. `conformance.test.ts` asks the port's suite. */
+import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import type { ModelRequest } from '../../../../../media/contract/model.ts';
 import { remoteModelOf } from '../../../../../media/engines/provider/remote-model.ts';
 import { ASKED, answerOf, type ModelCase, textOf } from '../model-conformance.ts';
 import { CANARY, grantOf } from '../provider-harness.ts';
 import { chatCase as newChatCase } from './chat-case.ts';
+import type { PlayScene } from './fake-chat-server.ts';
 
 const cases: ModelCase[] = [];
 afterEach(async () => {
@@ -144,4 +146,42 @@ test('an estimate counts the tools too, which the model reads with the rest', as
   takeBack();
   while (requests().at(-1)?.isClosed !== true) await new Promise((resolve) => setTimeout(resolve, 1));
   expect(Number(harness.usage()[0]!.split(' ')[1])).toBeGreaterThan(description.length / 4);
+});
+
+test('a key of which a long refusal is cut in the middle is not told either', async () => {
+  const apiKey = 'AIzaCanary0123456789';
+  const { model, scene } = await chatCase({ model: 'small' }, { credentials: { apiKey } });
+  scene({ status: 401, text: `${'x'.repeat(180)} ${apiKey}` });
+  const [chunk] = await answerOf(model);
+  expect(chunk).toMatchObject({ type: 'failed', fault: 'refused' });
+  expect(JSON.stringify(chunk)).not.toContain(apiKey.slice(0, 8));
+});
+
+const chunkOf = (content: string, finish_reason: string | null): string =>
+  `data: ${JSON.stringify({ id: 'c1', choices: [{ index: 0, delta: { content }, finish_reason }] })}\n\n`;
+
+test.each([
+  ['an error', 'data: {"error":{"message":"overloaded"}}\n\n'],
+  ['garbage', 'data: <html>\n\n'],
+  ['another’s answer', 'data: {"id":"c2","choices":[]}\n\n'],
+])('%s behind the model’s last word takes nothing back', async (_what, behind) => {
+  const play: PlayScene = async (response) => {
+    response.writeHead(200, { 'content-type': 'Text/Event-Stream' });
+    response.end(chunkOf('Yes.', 'stop') + behind);
+  };
+  const { model } = await chatCase({ model: 'small' }, {}, { service: 'openai-chat', play });
+  expect(await answerOf(model)).toEqual([
+    { type: 'text', text: 'Yes.' },
+    { type: 'done', stop: 'end', usage: null },
+  ]);
+});
+
+test('a packed answer, which nobody asked for, is told as one', async () => {
+  const play: PlayScene = async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
+    response.end(gzipSync(chunkOf('Yes.', 'stop')));
+  };
+  const { model } = await chatCase({ model: 'small' }, {}, { service: 'openai-chat', play });
+  const message = 'the answer is packed (gzip), which nobody asked for';
+  expect(await answerOf(model)).toEqual([{ type: 'failed', fault: 'failed', message }]);
 });
