@@ -12,6 +12,7 @@ import type { SteerCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
+import { SILENT_LIMIT_MS } from '../nodes/run-choice.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
@@ -111,9 +112,12 @@ export function createApi(
         dialledCalls: course.dialledCalls,
         registry,
         streamTokens: createStreamTokens(masterKeys),
+        places: parts.places.landing,
         media: {
-          mayStillSpeak: (callUuid) => link.server.mayStillSpeak(callUuid),
-          ready: () => pool.members().filter((member) => member.connected && !member.draining).length,
+          lastWord: link.lastWord,
+          ready: () =>
+            pool.members().filter((member) => member.connected && !member.draining).length +
+            link.runs.others().filter((run) => !run.isDraining && run.silentMs <= SILENT_LIMIT_MS).length,
         },
       }),
   });

@@ -59,6 +59,7 @@ export function createCallCourse(
     ...telling,
     timerScale,
     follow: createLeadFollower({ clock }),
+    chooseRun: parts.places.landing.choose,
     perform: effects.perform,
     ended,
     deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),

@@ -21,7 +21,11 @@ export type CallWork = ReturnType<typeof createCallWork>;
 export function createCallWork(
   { config, clock, masterKeys, http, limitStores, metrics, shared, telling }: Ground,
   { pool, room, withStream }: MediaPlaces,
-  asked: { isDraining(): boolean; hasUnwritten(callUuid: string): boolean },
+  asked: {
+    isDraining(): boolean;
+    hasUnwritten(callUuid: string): boolean;
+    writtenElsewhere(ownerRun: string, callUuid: string): Promise<void>;
+  },
 ) {
   const modelCidrs = [...config.webhookAllowCidrs, ...config.modelAllowCidrs];
   const modelGuard = createAddressGuard(modelCidrs, 'MODEL_ALLOW_CIDRS');
@@ -43,6 +47,7 @@ export function createCallWork(
     superseded: pool.superseded,
     prepare: pool.prepareWeb,
     hasUnwritten: asked.hasUnwritten,
+    writtenElsewhere: asked.writtenElsewhere,
     isDraining: asked.isDraining,
     hasRoom: () => pool.hasRoom() && room.has('web'),
     room,

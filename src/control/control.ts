@@ -24,6 +24,7 @@ import { healthChecks } from './health.ts';
 import { createMediaLink } from './media-link.ts';
 import { createMediaPlaces } from './media-places.ts';
 import { type MetricsServer, startMetricsServer } from './metrics-server.ts';
+import { createNodes } from './nodes.ts';
 import { createSound } from './sound.ts';
 
 export interface Control {
@@ -53,17 +54,20 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const ground = await openGround(config, clock, log);
   const { database } = ground.shared;
   const sound = createSound(ground);
-  const places = createMediaPlaces(ground, sound);
-  const hasUnwritten = (callUuid: string): boolean => link.server.hasUnwritten(callUuid);
-  const work = createCallWork(ground, places, { isDraining, hasUnwritten });
-  const course = createCallCourse(ground, { places, work, isDraining });
-  const reports = createMediaReports(clock);
   const { bus } = ground.telling;
-  const steer: SteerCall = (request) => controlCall({ ...ground.shared, bus, media: places.pool }, request);
-  const monitors = createMonitors({ ...ground.shared, bus, send: places.pool.tell, controlCall: steer });
   const node = nodeOf(config, sound.node);
   await claimNodeName(ground.shared, node);
-  const parts = { sound, places, work, course, reports, monitors, steer, runId, node };
+  const nodes = createNodes(ground, { node, runs: () => link.runs });
+  const { remote, tokenElsewhere } = nodes;
+  const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others(), remote });
+  const hasUnwritten = (callUuid: string): boolean => link.server.hasUnwritten(callUuid);
+  const work = createCallWork(ground, places, { isDraining, hasUnwritten, writtenElsewhere: remote.written });
+  const course = createCallCourse(ground, { places, work, isDraining });
+  const reports = createMediaReports(clock);
+  const steer: SteerCall = (request) => controlCall({ ...ground.shared, bus, media: places.pool }, request);
+  const send = places.pool.tell;
+  const monitors = createMonitors({ ...ground.shared, bus, send, controlCall: steer, tokenElsewhere });
+  const parts = { sound, places, work, course, reports, monitors, steer, runId, node, nodes };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });
@@ -85,6 +89,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await monitors.close();
     await link.server.close();
     await link.runs.close();
+    nodes.close();
     await sound.close();
     await metricsServer?.close();
     work.embed.close();
@@ -93,6 +98,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const control: Control = {
     refuseNewCalls() {
       draining = true;
+      link.runs.drain();
       const carried = (): number => places.pool.members().reduce((sum, member) => sum + member.activeCalls, 0);
       return untilCallsAreOver({ database, clock, carried, ownRuns: link.runs.ownInCompany, placing: course.placing });
     },
@@ -127,5 +133,6 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
 
 /** Without a name of the operator's it is that of the data folder, which no other has. */
 function nodeOf(config: Config, disk: string): NodeName {
-  return { name: config.node.name ?? disk, disk, address: config.node.address };
+  const { name, address, streamUrl } = config.node;
+  return { name: name ?? disk, disk, address, streamBase: streamUrl };
 }

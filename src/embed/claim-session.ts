@@ -49,6 +49,8 @@ export interface ClaimSessionDeps extends ClaimedStreamDeps {
   limits: Pick<EmbedLimits, 'take' | 'renew'>;
   /** Something that media has said about the call is not written yet: that it is over, perhaps. */
   hasUnwritten(callUuid: string): boolean;
+  /** The same at another node's process: resolves when it is written, or nobody knows. Absent: there is no other. */
+  writtenElsewhere?(ownerRun: string, callUuid: string): Promise<void>;
   /** The session has gone from this process to another. */
   superseded(callUuid: string, ownerRun: string): void;
 }
@@ -211,6 +213,7 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       return refused('origin_not_allowed', 'the socket comes from another origin');
     const definition = await readAgentDefinition(database, seen);
     await allWritten(callUuid);
+    if (seen.ownerRun !== null && seen.ownerRun !== run.runId) await deps.writtenElsewhere?.(seen.ownerRun, callUuid);
     const nowEpochMs = clock.epochMs();
     const won = await database.transaction(async (tx) => {
       const before = await lockCall(tx, callUuid);

@@ -30,6 +30,8 @@ export interface EmbedDeps {
   superseded(callUuid: string, ownerRun: string): void;
   /** Something that media has said about the call is not written yet. */
   hasUnwritten(callUuid: string): boolean;
+  /** See `ClaimSessionDeps`. */
+  writtenElsewhere?(ownerRun: string, callUuid: string): Promise<void>;
   /** Renders an agent's greeting ahead. */
   prepare(agent: AgentDefinition): void;
   isDraining(): boolean;
@@ -86,6 +88,7 @@ export function createEmbed(deps: EmbedDeps): Embed {
       room: deps.room,
       limits: deps.limits,
       hasUnwritten: deps.hasUnwritten,
+      ...(deps.writtenElsewhere && { writtenElsewhere: deps.writtenElsewhere }),
       superseded: deps.superseded,
     }),
   };

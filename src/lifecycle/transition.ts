@@ -32,6 +32,8 @@ export interface TransitionDeps {
    * too. Returns ids of webhook deliveries.
    */
   follow(tx: Queryable, call: CallRow, observation: Observation, finished: boolean): Promise<string[]>;
+  /** Where an accepted call is to land; null: wherever it comes. Absent: nothing is chosen. */
+  chooseRun?(callUuid: string): string | null;
   /** Told after the commit; must not throw and must not block. */
   perform(call: CallRow, effects: SideEffect[]): void;
   /** The call is over; told after the commit, once. Whatever was held for it is let go; must not throw or block. */
@@ -75,6 +77,10 @@ export function createTransitions(deps: TransitionDeps): Transitions {
         const nowEpochMs = deps.clock.epochMs();
         const change = observe(before, observation, nowEpochMs, deps.timerScale);
         const call: CallRow = { ...before, ...change.patch };
+        if (observation.type === 'submission.accepted' && !change.finished && deps.chooseRun !== undefined) {
+          change.patch.assignedRun = deps.chooseRun(callUuid);
+          call.assignedRun = change.patch.assignedRun;
+        }
         if (change.finished && call.answeredAt !== null && (await hasTurns(tx, callUuid))) {
           change.patch.transcriptStatus = 'ready';
           call.transcriptStatus = 'ready';

@@ -295,8 +295,10 @@ export class MediaPeer implements MediaMember {
   }
 
   #asRun(): MediaRun {
-    const { runId, mediaId: slot, capacityCalls, activeCalls: liveCalls, draining: isDraining } = this;
-    return { runId, slot, capacityCalls, liveCalls, isDraining };
+    const { runId, mediaId: slot, capacityCalls, activeCalls: liveCalls, draining: isDraining, room } = this;
+    // Beyond any capacity where nothing is scarce.
+    const moreCalls = room === null ? null : Math.min(capacityCalls, Math.floor(room.moreCalls));
+    return { runId, slot, capacityCalls, liveCalls, moreCalls, isDraining };
   }
 
   /** Where it has no lease; asked again by each load message. */

@@ -13,6 +13,8 @@ export interface NodeName {
   disk: string;
   /** Where other nodes ask whether the machine lives, `http://10.0.0.5:8080`; null: nowhere. */
   address: string | null;
+  /** Where its streams are opened, `wss://voice.example.com/n/a`; null: at the public address, like everybody's. */
+  streamBase: string | null;
 }
 
 /** A media process's run, by its own word. */
@@ -22,6 +24,8 @@ export interface MediaRun {
   slot: string;
   capacityCalls: number;
   liveCalls: number;
+  /** By what it measures; null: not known. */
+  moreCalls: number | null;
   isDraining: boolean;
 }
 
@@ -30,6 +34,7 @@ export interface OtherRun extends MediaRun {
   node: string;
   disk: string;
   address: string | null;
+  streamBase: string | null;
   silentMs: number;
   leaseMs: number;
 }
@@ -52,8 +57,8 @@ export async function registerRun(
 ): Promise<boolean> {
   await database.query(`DELETE FROM media_runs WHERE dead_at < clock_timestamp() - interval '${KEPT_DEAD}'`);
   const rows = await database.query(
-    `INSERT INTO media_runs (run_id, node, disk, slot, address, lease_ms, capacity_calls, live_calls, is_draining)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    `INSERT INTO media_runs (run_id, node, disk, slot, address, stream_base, lease_ms, capacity_calls, live_calls, is_draining)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      ON CONFLICT (run_id) DO UPDATE SET beat_at = clock_timestamp() WHERE media_runs.dead_at IS NULL
      RETURNING 1 AS one`,
     [
@@ -62,6 +67,7 @@ export async function registerRun(
       node.disk,
       run.slot,
       node.address,
+      node.streamBase,
       leaseMs,
       run.capacityCalls,
       run.liveCalls,
@@ -77,13 +83,14 @@ export async function beatRuns(database: Queryable, runs: readonly MediaRun[], l
     `WITH mine AS (
        UPDATE media_runs r
           SET beat_at = clock_timestamp(), lease_ms = $2, capacity_calls = said.capacity, live_calls = said.live,
-              is_draining = said.draining
-         FROM unnest($1::text[], $3::int[], $4::int[], $5::bool[]) AS said (run_id, capacity, live, draining)
+              more_calls = said.more, is_draining = said.draining
+         FROM unnest($1::text[], $3::int[], $4::int[], $5::int[], $6::bool[])
+           AS said (run_id, capacity, live, more, draining)
         WHERE r.run_id = said.run_id AND r.dead_at IS NULL
        RETURNING r.run_id)
      SELECT array(SELECT run_id FROM mine) AS kept,
             coalesce((SELECT jsonb_agg(jsonb_build_object('runId', run_id, 'node', node, 'disk', disk, 'slot', slot,
-                'address', address, 'leaseMs', lease_ms, 'silentMs', ${SILENT_MS}, 'capacityCalls', capacity_calls,
+                'address', address, 'streamBase', stream_base, 'moreCalls', more_calls, 'leaseMs', lease_ms, 'silentMs', ${SILENT_MS}, 'capacityCalls', capacity_calls,
                 'liveCalls', live_calls, 'isDraining', is_draining))
               FROM media_runs WHERE dead_at IS NULL AND NOT run_id = ANY ($1)), '[]') AS others`,
     [
@@ -91,6 +98,7 @@ export async function beatRuns(database: Queryable, runs: readonly MediaRun[], l
       leaseMs,
       runs.map(({ capacityCalls }) => capacityCalls),
       runs.map(({ liveCalls }) => liveCalls),
+      runs.map(({ moreCalls }) => moreCalls),
       runs.map(({ isDraining }) => isDraining),
     ],
   );
@@ -110,6 +118,15 @@ export async function earlierRuns(
     [name, disk, slot, known],
   );
   return rows.map(({ runId }) => runId);
+}
+
+/** Null: it is dead, or was never registered. */
+export async function nodeOfRun(database: Queryable, runId: string): Promise<string | null> {
+  const [row] = await database.query<{ node: string }>(
+    'SELECT node FROM media_runs WHERE run_id = $1 AND dead_at IS NULL',
+    [runId],
+  );
+  return row?.node ?? null;
 }
 
 /** How long another node of this name may still be taken for alive; null: there is none. */

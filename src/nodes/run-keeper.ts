@@ -22,6 +22,7 @@ import {
   type Heard,
   type MediaRun,
   type NodeName,
+  nodeOfRun,
   type OtherRun,
   registerRun,
 } from './media-runs.ts';
@@ -37,6 +38,10 @@ export interface RunKeeperDeps {
   answers(address: string, node: string): Promise<boolean>;
   /** A run of this node is dead by another's word: it has to let go of its calls. */
   fenced(runId: string): void;
+  /** There is another node now. */
+  joined?(): void;
+  /** A beat was taken, and what it told is known. Rejects when the database is away. */
+  beaten?(): Promise<void>;
   /** It is suspect for long: its calls are to be taken from it. Said again while that lasts. */
   overdue(runId: string): void;
   /** Calls have lost their owner, at this time. */
@@ -50,8 +55,12 @@ export interface RunKeeper {
   said(run: MediaRun): void;
   /** Its process is gone, and all that it said is written. Done as soon as the database takes it. */
   gone(runId: string): void;
-  /** Those of other nodes, as of the last beat. */
+  /** Those of other nodes, as of the last beat; their silence as of now. */
   others(): readonly OtherRun[];
+  /** Which other node has this run; null: none that lives. Rejects when the database is away. */
+  nodeOf(runId: string): Promise<string | null>;
+  /** This node takes no more calls; the others are told so at once. */
+  drain(): void;
   /** The runs of this node; null: there is no other. */
   ownInCompany(): readonly string[] | null;
   /** One beat by hand. Never rejects. */
@@ -87,6 +96,8 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   /** Whose machine is being asked. */
   const asked = new Set<string>();
   let others: readonly OtherRun[] = [];
+  let heardAtMs = clock.nowMs();
+  let isDraining = false;
   let wellSinceMs = clock.nowMs();
   let dueAtMs = Number.POSITIVE_INFINITY;
   let isAway = false;
@@ -118,7 +129,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   }
 
   async function beatOnce(): Promise<void> {
-    const runs = [...mine.values()];
+    const runs = [...mine.values()].map((run) => ({ ...run, isDraining: run.isDraining || isDraining }));
     const askedAtMs = clock.nowMs();
     try {
       for (const runId of dying) await bury(runId);
@@ -127,7 +138,9 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       if (clock.nowMs() - askedAtMs > LATE_MS) wellSinceMs = clock.nowMs();
       if (isAway) log.info('media processes beat in the database again');
       isAway = false;
+      heardAtMs = clock.nowMs();
       heardOf(runs, heard);
+      await deps.beaten?.();
     } catch (error) {
       wellSinceMs = clock.nowMs();
       if (!isAway) log.warn({ err: error }, 'media processes cannot beat: the database does not answer');
@@ -139,6 +152,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
     const wasInCompany = isInCompany();
     others = heard.others.filter(({ runId }) => !mine.has(runId));
     if (isInCompany() !== wasInCompany) {
+      if (!wasInCompany) deps.joined?.();
       log.info({ nodes: [...new Set(others.map((run) => run.node))] }, 'other nodes have come, or gone');
     }
     const kept = new Set(heard.kept);
@@ -233,7 +247,21 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       bury(runId).catch((error: unknown) => log.warn({ runId, err: error }, 'the end of a run waits for the database'));
     },
     ownInCompany: () => (isInCompany() ? [...mine.keys()] : null),
-    others: () => others.filter((run) => run.node !== node.name),
+    others() {
+      const sinceMs = clock.nowMs() - heardAtMs;
+      return others
+        .filter((run) => run.node !== node.name)
+        .map((run) => ({ ...run, silentMs: run.silentMs + sinceMs }));
+    },
+    async nodeOf(runId) {
+      if (mine.has(runId)) return null;
+      const known = others.find((run) => run.runId === runId)?.node ?? (await nodeOfRun(database, runId));
+      return known === node.name ? null : known;
+    },
+    drain() {
+      isDraining = true;
+      if (mine.size > 0) void beat();
+    },
     beat,
     async close() {
       closed = true;

@@ -40,6 +40,7 @@ const runOf = (runId: string, slot = 'media-0'): MediaRun => ({
   slot,
   capacityCalls: 10,
   liveCalls: 3,
+  moreCalls: null,
   isDraining: false,
 });
 
@@ -64,7 +65,7 @@ function nodeCalled(
     database: counted,
     clock,
     log,
-    node: { name, disk: `disk of ${name}`, address: `http://${name}:8080`, ...named },
+    node: { name, disk: `disk of ${name}`, address: `http://${name}:8080`, streamBase: null, ...named },
     async answers(address, node) {
       asked.push(`${node} at ${address}`);
       return answering.has(node);
@@ -244,7 +245,7 @@ describe('who is dead', () => {
         database: flaky,
         clock,
         log,
-        node: { name: 'a', disk: 'd', address: null },
+        node: { name: 'a', disk: 'd', address: null, streamBase: null },
         answers: async () => true,
         fenced: () => {},
         overdue: () => {},
@@ -278,7 +279,7 @@ describe('who is dead', () => {
 });
 
 describe('a node’s name', () => {
-  const node = { name: 'a', disk: 'another', address: null };
+  const node = { name: 'a', disk: 'another', address: null, streamBase: null };
 
   test('is refused to a second node while the first beats; the error says what to set', async () => {
     const { a } = await twoNodes();

@@ -1,0 +1,39 @@
+/** What this control does when that of another node asks it: for its own media processes and tokens alone. */
+import { type Clock, pause } from '../../media/contract/clock.ts';
+import { readOwnCall } from '../calls/call-row.ts';
+import type { LastWord } from '../lifecycle/last-word.ts';
+import type { LinkServer } from '../media-link/link-server.ts';
+import type { MediaPool } from '../media-link/media-pool.ts';
+import { answerForMedia } from '../media-link/remote-media.ts';
+import type { Monitors } from '../monitor/monitors.ts';
+import type { NodeWire } from '../nodes/wire.ts';
+import type { Queryable } from '../store/database.ts';
+
+const WRITTEN_LIMIT_MS = 2_000;
+const WRITTEN_POLL_MS = 10;
+
+export function answerForNodes(
+  parts: { places: { pool: MediaPool }; monitors: Monitors; nodes: { wire: Pick<NodeWire, 'on'> } },
+  here: { database: Queryable; clock: Clock; server: Pick<LinkServer, 'hasUnwritten'>; lastWordHere: LastWord },
+): void {
+  const { pool } = parts.places;
+  const { database, clock, server, lastWordHere } = here;
+  const isHere = (runId: string): boolean => pool.members().some((member) => member.runId === runId);
+
+  answerForMedia(parts.nodes.wire, {
+    // Passed on once: were it gone from here too, two nodes would ask each other.
+    control: async (runId, callUuid, action) =>
+      isHere(runId) ? pool.control({ callUuid, ownerRun: runId }, action) : { done: false, why: 'not_here' },
+    tell: (runId, message) => void pool.tell(runId, message),
+    async prepare(runId, callUuid) {
+      const call = isHere(runId) ? await readOwnCall(database, callUuid) : undefined;
+      if (call !== undefined) await pool.prepare({ ...call, assignedRun: runId });
+    },
+    lastWord: lastWordHere,
+    async written(callUuid) {
+      const untilMs = clock.nowMs() + WRITTEN_LIMIT_MS;
+      while (server.hasUnwritten(callUuid) && clock.nowMs() < untilMs) await pause(clock, WRITTEN_POLL_MS);
+    },
+  });
+  parts.nodes.wire.on('monitor.token', ({ hash }: { hash: string }) => parts.monitors.hand(hash));
+}
