@@ -14,7 +14,8 @@ import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
 import { createMediaReports } from '../metrics/media-reports.ts';
 import { createMonitors } from '../monitor/monitors.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
-import { claimNodeName } from '../nodes/node-name.ts';
+import { claimNodeName, homeOf } from '../nodes/node-name.ts';
+import { createSharedClock } from '../nodes/shared-clock.ts';
 import { createApi } from './api-side.ts';
 import { createCallCourse } from './call-course.ts';
 import { createCallWork } from './call-work.ts';
@@ -45,13 +46,15 @@ const TELL_MS = 300;
 const REQUESTS_LIMIT_MS = 3_000;
 
 /** The database is there and migrated. */
-export async function startControl(config: Config, clock: Clock, log: Logger): Promise<Control> {
+export async function startControl(config: Config, machineClock: Clock, log: Logger): Promise<Control> {
   const runId = randomUUID();
   let draining = false;
   const isDraining = (): boolean => draining;
 
+  const clock = createSharedClock(machineClock);
   const ground = await openGround(config, clock, log);
   const { database } = ground.shared;
+  await clock.ask(database);
   const sound = createSound(ground);
   const places = createMediaPlaces(ground, sound);
   const hasUnwritten = (callUuid: string): boolean => link.server.hasUnwritten(callUuid);
@@ -63,7 +66,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const monitors = createMonitors({ ...ground.shared, bus, send: places.pool.tell, controlCall: steer });
   const node = nodeOf(config, sound.node);
   await claimNodeName(ground.shared, node);
-  const parts = { sound, places, work, course, reports, monitors, steer, runId, node };
+  const parts = { sound, places, work, course, reports, monitors, steer, runId, node, clock };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });
@@ -127,5 +130,5 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
 
 /** Without a name of the operator's it is that of the data folder, which no other has. */
 function nodeOf(config: Config, disk: string): NodeName {
-  return { name: config.node.name ?? disk, disk, address: config.node.address };
+  return { name: config.node.name ?? disk, home: homeOf(config.dataDir), address: config.node.address };
 }

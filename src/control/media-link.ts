@@ -12,6 +12,7 @@ import type { Monitors } from '../monitor/monitors.ts';
 import { machineAnswers } from '../nodes/machine-answers.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
 import { createRunKeeper } from '../nodes/run-keeper.ts';
+import type { SharedClock } from '../nodes/shared-clock.ts';
 import { dispositionOfRecording } from '../recordings/recording-keys.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
@@ -35,6 +36,7 @@ export function createMediaLink(
     monitors: Monitors;
     runId: string;
     node: NodeName;
+    clock: SharedClock;
   },
 ) {
   const { database, clock, log, sealer } = shared;
@@ -59,6 +61,7 @@ export function createMediaLink(
         (error: unknown) => log.warn({ runId, err: error }, 'calls of a silent media process stay with it'),
       );
     },
+    databaseTime: parts.clock.heard,
     orphaned: (atEpochMs) => course.reaper.nudge(new Date(atEpochMs)),
   });
   const server: LinkServer = createLinkServer({
@@ -77,6 +80,7 @@ export function createMediaLink(
     }),
     claimSession: work.embed.claimSession,
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
+    aheadMs: parts.clock.aheadMs,
     runs,
     monitors: parts.monitors,
     metricsReported: parts.reports.reported,
