@@ -14,7 +14,8 @@ import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
 import { createMediaReports } from '../metrics/media-reports.ts';
 import { createMonitors } from '../monitor/monitors.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
-import { claimNodeName } from '../nodes/node-name.ts';
+import { claimNodeName, homeOf } from '../nodes/node-name.ts';
+import { createSharedClock } from '../nodes/shared-clock.ts';
 import { createApi } from './api-side.ts';
 import { createCallCourse } from './call-course.ts';
 import { createCallWork } from './call-work.ts';
@@ -46,13 +47,15 @@ const TELL_MS = 300;
 const REQUESTS_LIMIT_MS = 3_000;
 
 /** The database is there and migrated. */
-export async function startControl(config: Config, clock: Clock, log: Logger): Promise<Control> {
+export async function startControl(config: Config, machineClock: Clock, log: Logger): Promise<Control> {
   const runId = randomUUID();
   let draining = false;
   const isDraining = (): boolean => draining;
 
+  const clock = createSharedClock(machineClock);
   const ground = await openGround(config, clock, log);
   const { database } = ground.shared;
+  await clock.ask(database);
   const sound = createSound(ground);
   const { bus } = ground.telling;
   const node = nodeOf(config, sound.node);
@@ -67,7 +70,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const steer: SteerCall = (request) => controlCall({ ...ground.shared, bus, media: places.pool }, request);
   const send = places.pool.tell;
   const monitors = createMonitors({ ...ground.shared, bus, send, controlCall: steer, tokenElsewhere });
-  const parts = { sound, places, work, course, reports, monitors, steer, runId, node, nodes };
+  const parts = { sound, places, work, course, reports, monitors, steer, runId, node, nodes, clock };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });
@@ -134,5 +137,5 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
 /** Without a name of the operator's it is that of the data folder, which no other has. */
 function nodeOf(config: Config, disk: string): NodeName {
   const { name, address, streamUrl } = config.node;
-  return { name: name ?? disk, disk, address, streamBase: streamUrl };
+  return { name: name ?? disk, home: homeOf(config.dataDir), address, streamBase: streamUrl };
 }

@@ -14,6 +14,7 @@ import type { Monitors } from '../monitor/monitors.ts';
 import { machineAnswers } from '../nodes/machine-answers.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
 import { createRunKeeper } from '../nodes/run-keeper.ts';
+import type { SharedClock } from '../nodes/shared-clock.ts';
 import { dispositionOfRecording } from '../recordings/recording-keys.ts';
 import { answerForNodes } from './answer-for-nodes.ts';
 import type { CallCourse } from './call-course.ts';
@@ -40,6 +41,7 @@ export function createMediaLink(
     runId: string;
     node: NodeName;
     nodes: Nodes;
+    clock: SharedClock;
   },
 ) {
   const { database, clock, log, sealer } = shared;
@@ -66,6 +68,7 @@ export function createMediaLink(
     },
     joined: parts.nodes.joined,
     beaten: parts.places.landing.settle,
+    databaseTime: parts.clock.heard,
     orphaned: (atEpochMs) => course.reaper.nudge(new Date(atEpochMs)),
   });
   const server: LinkServer = createLinkServer({
@@ -85,6 +88,7 @@ export function createMediaLink(
     }),
     claimSession: work.embed.claimSession,
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
+    aheadMs: parts.clock.aheadMs,
     runs,
     monitors: parts.monitors,
     metricsReported: parts.reports.reported,

@@ -5,12 +5,13 @@
  * `run-keeper.ts` is the only caller.
  */
 import type { Database, Queryable } from '../store/database.ts';
+import { DATABASE_EPOCH_MS } from './shared-clock.ts';
 
 /** A node, as its runs are registered. */
 export interface NodeName {
   name: string;
-  /** Its data folder: two nodes with one name have two. */
-  disk: string;
+  /** Where it runs, machine and data folder: two nodes with one name have two places. */
+  home: string;
   /** Where other nodes ask whether the machine lives, `http://10.0.0.5:8080`; null: nowhere. */
   address: string | null;
   /** Where its streams are opened, `wss://voice.example.com/n/a`; null: at the public address, like everybody's. */
@@ -32,7 +33,6 @@ export interface MediaRun {
 /** One of another process of the cluster, or one that is gone. */
 export interface OtherRun extends MediaRun {
   node: string;
-  disk: string;
   address: string | null;
   streamBase: string | null;
   silentMs: number;
@@ -43,6 +43,7 @@ export interface Heard {
   /** Of those that beat. The others are dead. */
   kept: string[];
   others: OtherRun[];
+  databaseEpochMs: number;
 }
 
 const KEPT_DEAD = '7 days';
@@ -57,14 +58,15 @@ export async function registerRun(
 ): Promise<boolean> {
   await database.query(`DELETE FROM media_runs WHERE dead_at < clock_timestamp() - interval '${KEPT_DEAD}'`);
   const rows = await database.query(
-    `INSERT INTO media_runs (run_id, node, disk, slot, address, stream_base, lease_ms, capacity_calls, live_calls, is_draining)
+    `INSERT INTO media_runs
+       (run_id, node, home, slot, address, stream_base, lease_ms, capacity_calls, live_calls, is_draining)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      ON CONFLICT (run_id) DO UPDATE SET beat_at = clock_timestamp() WHERE media_runs.dead_at IS NULL
      RETURNING 1 AS one`,
     [
       run.runId,
       node.name,
-      node.disk,
+      node.home,
       run.slot,
       node.address,
       node.streamBase,
@@ -88,9 +90,10 @@ export async function beatRuns(database: Queryable, runs: readonly MediaRun[], l
            AS said (run_id, capacity, live, more, draining)
         WHERE r.run_id = said.run_id AND r.dead_at IS NULL
        RETURNING r.run_id)
-     SELECT array(SELECT run_id FROM mine) AS kept,
-            coalesce((SELECT jsonb_agg(jsonb_build_object('runId', run_id, 'node', node, 'disk', disk, 'slot', slot,
-                'address', address, 'streamBase', stream_base, 'moreCalls', more_calls, 'leaseMs', lease_ms, 'silentMs', ${SILENT_MS}, 'capacityCalls', capacity_calls,
+     SELECT array(SELECT run_id FROM mine) AS kept, ${DATABASE_EPOCH_MS} AS "databaseEpochMs",
+            coalesce((SELECT jsonb_agg(jsonb_build_object('runId', run_id, 'node', node, 'slot', slot,
+                'address', address, 'streamBase', stream_base, 'leaseMs', lease_ms, 'silentMs', ${SILENT_MS},
+                'capacityCalls', capacity_calls, 'moreCalls', more_calls,
                 'liveCalls', live_calls, 'isDraining', is_draining))
               FROM media_runs WHERE dead_at IS NULL AND NOT run_id = ANY ($1)), '[]') AS others`,
     [
@@ -108,14 +111,14 @@ export async function beatRuns(database: Queryable, runs: readonly MediaRun[], l
 /** Of a node's process: the runs that are not among those known to its control any more, and so are gone. */
 export async function earlierRuns(
   database: Queryable,
-  { name, disk }: NodeName,
+  node: string,
   slot: string,
   known: readonly string[],
 ): Promise<string[]> {
   const rows = await database.query<{ runId: string }>(
     `SELECT run_id AS "runId" FROM media_runs
-      WHERE node = $1 AND disk = $2 AND slot = $3 AND dead_at IS NULL AND NOT run_id = ANY ($4)`,
-    [name, disk, slot, known],
+      WHERE node = $1 AND slot = $2 AND dead_at IS NULL AND NOT run_id = ANY ($3)`,
+    [node, slot, known],
   );
   return rows.map(({ runId }) => runId);
 }
@@ -129,14 +132,22 @@ export async function nodeOfRun(database: Queryable, runId: string): Promise<str
   return row?.node ?? null;
 }
 
-/** How long another node of this name may still be taken for alive; null: there is none. */
-export async function nameTakenForMs(database: Queryable, { name, disk }: NodeName): Promise<number | null> {
-  const [row] = await database.query<{ leftMs: number | null }>(
-    `SELECT max(lease_ms - ${SILENT_MS}) AS "leftMs" FROM media_runs WHERE node = $1 AND disk <> $2 AND dead_at IS NULL`,
-    [name, disk],
+/** Asks those of this name that run elsewhere to beat, if they live; where that is, by its run. */
+export async function askNamesakes(database: Queryable, { name, home }: NodeName): Promise<string[]> {
+  const rows = await database.query<{ home: string }>(
+    `UPDATE media_runs SET asked_at = clock_timestamp() WHERE node = $1 AND home <> $2 AND dead_at IS NULL RETURNING home`,
+    [name, home],
   );
-  const leftMs = row?.leftMs ?? null;
-  return leftMs !== null && leftMs > 0 ? leftMs : null;
+  return rows.map((row) => row.home);
+}
+
+/** Where one of them lives, that has beaten since it was asked; null: none has. */
+export async function livingNamesake(database: Queryable, { name, home }: NodeName): Promise<string | null> {
+  const [row] = await database.query<{ home: string }>(
+    'SELECT home FROM media_runs WHERE node = $1 AND home <> $2 AND dead_at IS NULL AND beat_at > asked_at LIMIT 1',
+    [name, home],
+  );
+  return row?.home ?? null;
 }
 
 /**

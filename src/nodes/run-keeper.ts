@@ -32,7 +32,7 @@ export interface RunKeeperDeps {
   clock: Clock;
   log: Logger;
   node: NodeName;
-  /** Asked for other nodes while there is none. Absent: only beats find them. */
+  /** Asked for other nodes, and for who wants this one's name, while there is none. Absent: only beats find them. */
   due?: Pick<DueLook, 'join'>;
   /** Does the machine at this address answer, and as this node? Never rejects; within some seconds. */
   answers(address: string, node: string): Promise<boolean>;
@@ -46,6 +46,8 @@ export interface RunKeeperDeps {
   overdue(runId: string): void;
   /** Calls have lost their owner, at this time. */
   orphaned(atEpochMs: number): void;
+  /** The database's time, to who asked at `askedAtMs` of the clock and hears it now. */
+  databaseTime?(epochMs: number, askedAtMs: number): void;
 }
 
 export interface RunKeeper {
@@ -135,6 +137,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       for (const runId of dying) await bury(runId);
       if (runs.length === 0) return;
       const heard = await beatRuns(database, runs, pace().leaseMs);
+      deps.databaseTime?.(heard.databaseEpochMs, askedAtMs);
       if (clock.nowMs() - askedAtMs > LATE_MS) wellSinceMs = clock.nowMs();
       if (isAway) log.info('media processes beat in the database again');
       isAway = false;
@@ -218,7 +221,8 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   }
 
   const leaveLook = deps.due?.join({
-    sql: (place) => `EXISTS (SELECT 1 FROM media_runs WHERE dead_at IS NULL AND node <> ${place(node.name)})`,
+    sql: (place) =>
+      `EXISTS (SELECT 1 FROM media_runs WHERE dead_at IS NULL AND (node <> ${place(node.name)} OR asked_at > beat_at))`,
     found(isAnother) {
       if (isAnother === true && !isInCompany() && mine.size > 0) beatIn(0);
     },
@@ -232,7 +236,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       if (dying.has(run.runId) || !(await registerRun(database, node, run, pace().leaseMs))) return false;
       mine.set(run.runId, run);
       if (isFirst) beatIn(FIRST_BEAT_MS);
-      for (const runId of await earlierRuns(database, node, run.slot, [...known])) {
+      for (const runId of await earlierRuns(database, node.name, run.slot, [...known])) {
         await fence({ runId, why: 'another run has its place', onlyIfSilent: false });
       }
       return true;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => h.close());
 
-const NODE = { name: 'a', disk: 'disk-a', address: null, streamBase: null };
+const NODE = { name: 'a', home: 'home-a', address: null, streamBase: null };
 const runOf = (name: string): MediaRun => ({
   runId: name,
   slot: 'media-0',
