@@ -8,12 +8,18 @@ import { answerForMedia } from '../media-link/remote-media.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import type { NodeWire } from '../nodes/wire.ts';
 import type { Queryable } from '../store/database.ts';
+import type { ToolExecutor } from '../tools/tool-executor.ts';
 
 const WRITTEN_LIMIT_MS = 2_000;
 const WRITTEN_POLL_MS = 10;
 
 export function answerForNodes(
-  parts: { places: { pool: MediaPool }; monitors: Monitors; nodes: { wire: Pick<NodeWire, 'on'> } },
+  parts: {
+    places: { pool: MediaPool };
+    work: { tools: ToolExecutor };
+    monitors: Monitors;
+    nodes: { wire: Pick<NodeWire, 'on'> };
+  },
   here: { database: Queryable; clock: Clock; server: Pick<LinkServer, 'hasUnwritten'>; lastWordHere: LastWord },
 ): void {
   const { pool } = parts.places;
@@ -35,5 +41,11 @@ export function answerForNodes(
       while (server.hasUnwritten(callUuid) && clock.nowMs() < untilMs) await pause(clock, WRITTEN_POLL_MS);
     },
   });
+  type Tool = { toolCallId: string; ownerRun: string | null };
+  const { tools } = parts.work;
+  parts.nodes.wire.on('tool.hand', ({ toolCallId, ownerRun }: Tool) =>
+    tools.handTo(toolCallId, ownerRun) ? true : null,
+  );
+  parts.nodes.wire.on('tool.cancel', ({ toolCallId }: Tool) => tools.cancelHere(toolCallId));
   parts.nodes.wire.on('monitor.token', ({ hash }: { hash: string }) => parts.monitors.hand(hash));
 }

@@ -12,7 +12,7 @@ import { createExportRunner } from '../exports/export-runner.ts';
 import { createImportReading } from '../leads/import-reading.ts';
 import { createImportRunner } from '../leads/import-runner.ts';
 import { createEmbedLimits } from '../limits/embed-limits.ts';
-import { createToolExecutor } from '../tools/tool-executor.ts';
+import { createToolExecutor, type ToolsElsewhere } from '../tools/tool-executor.ts';
 import type { Ground } from './ground.ts';
 import type { MediaPlaces } from './media-places.ts';
 
@@ -25,6 +25,7 @@ export function createCallWork(
     isDraining(): boolean;
     hasUnwritten(callUuid: string): boolean;
     writtenElsewhere(ownerRun: string, callUuid: string): Promise<void>;
+    toolsElsewhere: ToolsElsewhere;
   },
 ) {
   const modelCidrs = [...config.webhookAllowCidrs, ...config.modelAllowCidrs];
@@ -37,7 +38,13 @@ export function createCallWork(
     random: Math.random,
     observed: { analysed: metrics.callAnalysed, asked: metrics.modelAsked },
   });
-  const tools = createToolExecutor({ ...shared, http, answer: pool.toolAnswered, observed: metrics.toolUsed });
+  const tools = createToolExecutor({
+    ...shared,
+    http,
+    answer: pool.toolAnswered,
+    observed: metrics.toolUsed,
+    elsewhere: asked.toolsElsewhere,
+  });
   const embed = createEmbed({
     ...shared,
     withStream,

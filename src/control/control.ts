@@ -64,7 +64,8 @@ export async function startControl(config: Config, machineClock: Clock, log: Log
   const { remote, tokenElsewhere } = nodes;
   const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others(), remote });
   const hasUnwritten = (callUuid: string): boolean => link.server.hasUnwritten(callUuid);
-  const work = createCallWork(ground, places, { isDraining, hasUnwritten, writtenElsewhere: remote.written });
+  const toElsewhere = { writtenElsewhere: remote.written, toolsElsewhere: nodes.tools };
+  const work = createCallWork(ground, places, { isDraining, hasUnwritten, ...toElsewhere });
   const course = createCallCourse(ground, { places, work, isDraining });
   const reports = createMediaReports(clock);
   const steer: SteerCall = (request) => controlCall({ ...ground.shared, bus, media: places.pool }, request);

@@ -35,6 +35,7 @@ export function createMediaPlaces(
   const landing = createCallPlaces({
     ...shared,
     random: Math.random,
+    isAddressed: around.node.streamBase !== null,
     own: () => ownRuns(around.node, pool.members()),
     others: () => around.others().flatMap((run) => addressed(run.streamBase, run)),
     carriedElsewhere: room.carried,

@@ -15,7 +15,7 @@ export interface RemoteMedia {
   tell(runId: string, message: ToMedia): void;
   /** Its greeting is to be rendered where it will land. */
   prepare(runId: string, callUuid: string): void;
-  /** Resolves when what that run has said of the call is written, or nobody knows, or after 2 s. */
+  /** Resolves when what that run has said of the call is written, or nobody is there to know, or after 2 s. */
   lastWord(runId: string, callUuid: string): Promise<void>;
   /** The same of what it has said already, whether or not it goes on. */
   written(runId: string, callUuid: string): Promise<void>;
@@ -39,6 +39,8 @@ export function createRemoteMedia(deps: {
   log: Logger;
   /** Null: it is dead, or nobody's. Rejects when the database is away. */
   nodeOf(runId: string): Promise<string | null>;
+  /** False: nothing answers at that node's address, so that nobody need wait for its word. Never rejects. */
+  answers(node: string): Promise<boolean>;
 }): RemoteMedia {
   const { wire, log } = deps;
 
@@ -53,7 +55,10 @@ export function createRemoteMedia(deps: {
 
   async function untilSaid(runId: string, kind: string, callUuid: string): Promise<void> {
     const node = await deps.nodeOf(runId).catch(() => null);
-    if (node !== null) await wire.ask(node, kind, { callUuid }, LAST_WORD_LIMIT_MS);
+    if (node === null) return;
+    const said = wire.ask(node, kind, { callUuid }, LAST_WORD_LIMIT_MS);
+    // Its row may not know yet that it was killed: the call, whose stream its carrier has lost, goes on without it.
+    await Promise.race([said, deps.answers(node).then((lives) => (lives ? said : null))]);
   }
 
   return {

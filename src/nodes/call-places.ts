@@ -39,7 +39,9 @@ export function createCallPlaces(deps: {
   database: Queryable;
   clock: Pick<Clock, 'nowMs'>;
   random(): number;
-  /** Of this node; none where it has no address of its own. */
+  /** This node's streams have an address of their own. */
+  isAddressed: boolean;
+  /** Of this node. */
   own(): readonly PlaceableRun[];
   others(): readonly PlaceableRun[];
   /** Another node carries the call. */
@@ -51,10 +53,9 @@ export function createCallPlaces(deps: {
   function candidates(): (PlaceableRun & RunCandidate)[] {
     const count = new Map<string, number>();
     for (const { runId } of promised.values()) count.set(runId, (count.get(runId) ?? 0) + 1);
-    const own = deps.own();
     // A node that has no address gives none: its calls come to the public one, and so do its answers.
-    if (own.length === 0) return [];
-    return [...own, ...deps.others()].map((run) => ({ ...run, promisedCalls: count.get(run.runId) ?? 0 }));
+    if (!deps.isAddressed) return [];
+    return [...deps.own(), ...deps.others()].map((run) => ({ ...run, promisedCalls: count.get(run.runId) ?? 0 }));
   }
 
   function choose(callUuid: string, avoidRun: string | null = null): string | null {

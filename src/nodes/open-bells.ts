@@ -43,7 +43,7 @@ export function createLazyBells(ground: BellsGround, node: string, heard: (text:
 }
 
 async function openBells(ground: BellsGround, node: string, heard: (text: string) => void): Promise<Bells> {
-  const { redisUrl: url, databaseUrl: connectionString, log } = ground;
+  const { redisUrl: url, databaseUrl: connectionString, clock, log } = ground;
   if (url === null) {
     const { createPostgresBells } = await import('./postgres-bells.ts');
     return createPostgresBells({ ...ground, connectionString, node, heard });
@@ -51,5 +51,5 @@ async function openBells(ground: BellsGround, node: string, heard: (text: string
   // Here alone: who has no Redis need not read its client.
   const { createRedisBells } = await import('./redis-bells.ts');
   const onTrouble = (error: Error): void => log.debug({ err: error }, 'the connection to Redis for nodes has a fault');
-  return createRedisBells({ node, heard, url, onTrouble });
+  return createRedisBells({ node, heard, url, clock, onTrouble });
 }

@@ -1,6 +1,7 @@
 /**
- * `Bells` by PostgreSQL: the words lie in an unlogged table, and the notification has no more than the row's id, since
- * all that notify commit one after the other. Whoever is named takes its rows, all that there are at once.
+ * `Bells` by PostgreSQL: the words lie in an unlogged table, and the notification says nothing, since all that notify
+ * commit one after the other: what is to be told while the last is being written goes together, in its order. Whoever is
+ * named takes its rows, all that there are at once.
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -11,8 +12,10 @@ import type { ServerSessions } from '../store/server-sessions.ts';
 import type { Bells, BellsOptions } from './bells.ts';
 
 const TELL = `
-  WITH told AS (INSERT INTO node_messages (node, body) VALUES ($1, $2) RETURNING id)
-  SELECT pg_notify($3, id::text) FROM told`;
+  WITH told AS (INSERT INTO node_messages (node, body) SELECT node, body FROM unnest($1::text[], $2::text[])
+                WITH ORDINALITY AS said (node, body, place) ORDER BY place)
+  SELECT pg_notify(channel, '') FROM unnest($3::text[]) AS channel`;
+const MOST_AT_ONCE = 500;
 /** Those of nodes that are gone, too. */
 const TAKE = `
   WITH taken AS (DELETE FROM node_messages WHERE node = $1 OR at < clock_timestamp() - interval '1 minute'
@@ -29,6 +32,8 @@ export function createPostgresBells(
   },
 ): Bells {
   const { connectionString, database, clock, log, node } = options;
+  const untold: { to: string; text: string; told(): void; lost(error: unknown): void }[] = [];
+  let isTelling = false;
   let isTaking = false;
   let again = false;
   let closed = false;
@@ -48,6 +53,23 @@ export function createPostgresBells(
     isTaking = false;
   }
 
+  async function tellAll(): Promise<void> {
+    if (isTelling) return;
+    isTelling = true;
+    while (untold.length > 0) {
+      const batch = untold.splice(0, MOST_AT_ONCE);
+      const nodes = batch.map(({ to }) => to);
+      const channels = [...new Set(nodes)].map(channelOf);
+      try {
+        await database.query(TELL, [nodes, batch.map(({ text }) => text), channels]);
+        for (const { told } of batch) told();
+      } catch (error) {
+        for (const { lost } of batch) lost(error);
+      }
+    }
+    isTelling = false;
+  }
+
   const listener = listenTo({
     connectionString,
     channel: channelOf(node),
@@ -58,9 +80,11 @@ export function createPostgresBells(
     lost: (error) => log.warn({ err: error }, 'other nodes are not heard until the database is back'),
   });
   return {
-    async send(to, text) {
-      await database.query(TELL, [to, text, channelOf(to)]);
-    },
+    send: (to, text) =>
+      new Promise((told, lost) => {
+        untold.push({ to, text, told, lost });
+        void tellAll();
+      }),
     close() {
       closed = true;
       listener.close();

@@ -1,11 +1,11 @@
 /**
- * Hears notifications of PostgreSQL, on a session of its own: one that waits holds nobody up, and one that ends is
- * opened again. What came while it was away is not heard; `opened` says that there is a new session, so that its owner
- * looks for itself.
+ * Hears notifications of PostgreSQL, on a session of its own: one that waits holds nobody up. One that ends is opened
+ * again, also one that is cut off without a word, which only a question shows. What came while it was away is not heard;
+ * `opened` says that there is a new session, so that its owner looks for itself.
  */
 import pg from 'pg';
 import { createBackoff } from '../../media/contract/backoff.ts';
-import type { Clock } from '../../media/contract/clock.ts';
+import { type Clock, every } from '../../media/contract/clock.ts';
 import type { ServerSessions } from './server-sessions.ts';
 
 export interface ListenerOptions {
@@ -27,6 +27,9 @@ export interface Listener {
 }
 
 const CONNECT_TIMEOUT_MS = 2_000;
+/** Who only listens would not see that the way to the server is gone. */
+const ASK_EVERY_MS = 10_000;
+const ANSWER_LIMIT_MS = 5_000;
 const RETRY_PAUSES = { firstMs: 100, longestMs: 2_000 };
 
 export function listenTo(options: ListenerOptions): Listener {
@@ -51,6 +54,7 @@ export function listenTo(options: ListenerOptions): Listener {
     const opening = new pg.Client({
       connectionString,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: ANSWER_LIMIT_MS,
       keepAlive: true,
       application_name: 'parley listener',
     });
@@ -69,6 +73,10 @@ export function listenTo(options: ListenerOptions): Listener {
       .catch((error: Error) => gone(opening, error));
   }
   open();
+  const cancelAsking = every(clock, ASK_EVERY_MS, () => {
+    const asked = client;
+    asked?.query('SELECT 1').catch((error: Error) => gone(asked, error));
+  });
   const leave = options.sessions.join(() => {
     if (client !== null) gone(client, new Error('the server shuts down'));
   });
@@ -78,6 +86,7 @@ export function listenTo(options: ListenerOptions): Listener {
       closed = true;
       leave();
       cancel();
+      cancelAsking();
       const ending = client;
       client = null;
       void ending?.end().catch(() => {});

@@ -23,7 +23,7 @@ function dice(...numbers: number[]): () => number {
   return () => numbers[at++ % numbers.length]!;
 }
 
-function rig(own: PlaceableRun[], others: PlaceableRun[]) {
+function rig(own: PlaceableRun[], others: PlaceableRun[], isAddressed = true) {
   const clock = new VirtualClock();
   const carried: string[] = [];
   const state = { own, others, rows: [] as { callUuid: string; isCarried: boolean }[] };
@@ -32,6 +32,7 @@ function rig(own: PlaceableRun[], others: PlaceableRun[]) {
     database,
     clock,
     random: dice(0, 0, 0.99, 0),
+    isAddressed,
     own: () => state.own,
     others: () => state.others,
     carriedElsewhere: (callUuid) => void carried.push(callUuid),
@@ -68,6 +69,7 @@ test('a thousand calls at once, of which no beat has told yet, are spread: none 
     database: { query: async () => [] } as unknown as Queryable,
     clock: new VirtualClock(),
     random,
+    isAddressed: true,
     own: () => [nodes[0]!],
     others: () => nodes.slice(1),
     carriedElsewhere: () => {},
@@ -83,10 +85,16 @@ test('a thousand calls at once, of which no beat has told yet, are spread: none 
 });
 
 test('a node without an address of its own chooses nothing, and its streams come to the public address', () => {
-  const { places } = rig([], [run('b')]);
+  const { places } = rig([run('a')], [run('b')], false);
   expect(places.choose('c')).toBeNull();
   expect(places.streamBaseOf({ callUuid: 'c', assignedRun: null })).toBeNull();
   expect(places.roomElsewhere()).toBe(0);
+});
+
+test('one whose own media processes are away for a moment sends its calls to others', () => {
+  const { places } = rig([], [run('b')]);
+  expect(places.choose('c')).toBe('run-b');
+  expect(places.roomElsewhere()).toBe(100);
 });
 
 test('the answer goes where the call was to land; where that drains, is silent or gone by then, to another', () => {

@@ -52,7 +52,7 @@ const carriers: [string, (node: string, heard: (text: string) => void) => Bells]
         log,
       }),
   ],
-  ['Redis', (node, heard) => createRedisBells({ node, heard, url: redis!.url, onTrouble: () => {} })],
+  ['Redis', (node, heard) => createRedisBells({ node, heard, url: redis!.url, clock: systemClock, onTrouble: () => {} })],
 ];
 
 describe.each(carriers)('over %s', (_name, open) => {
@@ -122,12 +122,21 @@ describe('media of another node', () => {
       },
       tell: (_runId, message) => void told.push(message),
       prepare: async (runId, callUuid) => void asked.push(`prepare ${callUuid} ${runId}`),
-      lastWord: async (callUuid) => void asked.push(`last word ${callUuid}`),
+      async lastWord(callUuid) {
+        asked.push(`last word ${callUuid}`);
+        if (!answers) await new Promise(() => {});
+      },
       written: async (callUuid) => void asked.push(`written ${callUuid}`),
     });
     const nodes: Record<string, string> = { 'run-b': 'b' };
-    const remote = createRemoteMedia({ wire: wire('a'), log, nodeOf: async (runId) => nodes[runId] ?? null });
-    return { clock, cut, told, asked, remote, fallSilent };
+    const lives = { b: true };
+    const remote = createRemoteMedia({
+      wire: wire('a'),
+      log,
+      nodeOf: async (runId) => nodes[runId] ?? null,
+      answers: async () => lives.b,
+    });
+    return { clock, cut, told, asked, remote, fallSilent, lives };
   }
 
   test('is commanded, asked and told as if it were here', async () => {
@@ -139,6 +148,21 @@ describe('media of another node', () => {
     await remote.written('run-b', 'c');
     expect(asked).toEqual(['mute_agent c run-b', 'prepare c run-b', 'last word c', 'written c']);
     expect(told).toEqual([{ type: 'stop', callUuid: 'c', reason: 'api_hangup' }]);
+  });
+
+  test('that was killed a moment ago is not waited for: its machine says so sooner than its row', async () => {
+    const { clock, remote, asked, fallSilent, lives } = rig();
+    fallSilent();
+    let isOver = false;
+    const over = remote.lastWord('run-b', 'c').then(() => {
+      isOver = true;
+    });
+    await eventually('the question', () => asked.length === 1);
+    expect(isOver, 'it lives').toBe(false);
+    clock.advanceMs(2_000);
+    await over;
+    lives.b = false;
+    await remote.lastWord('run-b', 'c');
   });
 
   test('that is dead is not there; one that does not answer is asked once, and nobody knows after 3 s', async () => {
