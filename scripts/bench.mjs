@@ -13,6 +13,7 @@ await runScenario({
     live: 'what a web session costs, PCM beside Opus',
     api: 'how fast a call is placed at 200 requests a second',
     'first-word': 'from the answer to the first word of the agent',
+    database: 'what a call costs PostgreSQL and control: commits, statements, log, processor time',
     rotation: 'the master key changes under calls, with 100,000 sealed values and two kills',
     overload: 'more leads than the machine can talk to: who is refused, does an answered call die?',
     siege: 'hostile clients at the public port: do honest ones, probes, callbacks and calls notice?',

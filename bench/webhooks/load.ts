@@ -5,9 +5,9 @@ import { readCall } from '../../src/calls/call-row.ts';
 import type { Sealer } from '../../src/sealing/sealer.ts';
 import type { Database } from '../../src/store/database.ts';
 import { setEndpoint } from '../../src/webhooks/endpoint.ts';
-import { recordCallEvent } from '../../src/webhooks/outbox.ts';
 import { addLine } from '../../src/workspaces/lines.ts';
 import { createWorkspace } from '../../src/workspaces/workspaces.ts';
+import { recordCallEvent } from '../harness/record-call-event.ts';
 
 export interface Tenant {
   slug: string;

@@ -14,6 +14,7 @@ import { pino } from 'pino';
 import { systemClock } from '../../media/contract/clock.ts';
 import { createAddressGuard } from '../../media/net/address-guard.ts';
 import { createGuardedClient } from '../../media/net/guarded-client.ts';
+import { WEBHOOK_DEFAULTS } from '../../src/config/webhook-settings.ts';
 import { createSealer } from '../../src/sealing/sealer.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -88,6 +89,7 @@ const webhookDatabase = open(6);
 const sealer = createSealer('ab'.repeat(32));
 const http = createGuardedClient({ guard: createAddressGuard(['127.0.0.0/8']), clock: systemClock });
 const webhooks = await startWebhooks({
+  settings: WEBHOOK_DEFAULTS,
   db: webhookDatabase,
   databaseUrl: postgres.connectionString,
   redisUrl: values.redis ?? null,

@@ -12,6 +12,9 @@ interface Toast {
 }
 
 const SHOWN_MS = 6_000;
+const ERROR_SHOWN_MS = 12_000;
+/** Something to press is left for whoever needs long to get there. */
+const ACTION_SHOWN_MS = 30_000;
 const toasts = signal<Toast[]>([]);
 let count = 0;
 
@@ -25,7 +28,8 @@ export function toastError(error: unknown): void {
 
 function show(one: Toast): void {
   toasts.value = [...toasts.value.slice(-3), one];
-  setTimeout(() => dismiss(one.id), one.isError ? 2 * SHOWN_MS : SHOWN_MS);
+  const shownMs = one.action === undefined ? SHOWN_MS : ACTION_SHOWN_MS;
+  setTimeout(() => dismiss(one.id), one.isError ? ERROR_SHOWN_MS : shownMs);
 }
 
 function dismiss(id: number): void {

@@ -6,11 +6,12 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { OutboundHttp } from '../../media/net/outbound-http.ts';
 import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
+import { CallChange } from '../calls/call-change.ts';
 import { lockCall, readCall } from '../calls/call-row.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { type Analysis, analyse } from './analyse.ts';
-import { writeAnalysis } from './analysis-jobs.ts';
+import { addAnalysis } from './analysis-jobs.ts';
 import { readCallStory } from './call-story.ts';
 import { readChatEndpoint } from './model-endpoint.ts';
 import { createModelStates } from './model-state.ts';
@@ -57,7 +58,9 @@ export async function analyseAgain(
     const { findings, warnings, modelFault } = analysis;
     // Asked for anew: what was deleted comes back only so.
     const asked = locked.analysisStatus === 'deleted' ? { ...locked, analysisStatus: 'none' as const } : locked;
-    await writeAnalysis(tx, asked, { findings, warnings, problem: modelFault }, clock.epochMs());
+    const change = new CallChange(asked);
+    addAnalysis(change, { findings, warnings, problem: modelFault }, clock.epochMs());
+    await change.write(tx);
     const by = args.by ?? BY_OPERATOR;
     await recordAudit(tx, {
       workspaceId,

@@ -26,19 +26,21 @@ export interface ModelToAsk {
   signal: AbortSignal;
 }
 
+/** Without a model. Pure. */
+export function analyseAlone(story: CallStory): Analysis {
+  const { findings, dropped } = readByHeuristic(story);
+  return { findings, warnings: dropped.length > 0 ? ['analysis_data_dropped'] : [], modelFault: null };
+}
+
 export async function analyse(deps: AskDeps, story: CallStory, model: ModelToAsk | null): Promise<Analysis> {
-  const base = readByHeuristic(story);
-  const ownWarnings = base.dropped.length > 0 ? ['analysis_data_dropped'] : [];
-  const byHeuristic = (warnings: string[], modelFault: string | null): Analysis => ({
-    findings: base.findings,
-    warnings: [...ownWarnings, ...warnings],
-    modelFault,
-  });
-  if (model === null || story.settings.useModel === false) return byHeuristic([], null);
+  const base = analyseAlone(story);
+  if (model === null || story.settings.useModel === false) return base;
   // Nothing was said that was understood: there is nothing to read, and nothing to pay for.
-  if (!story.turns.some((turn) => turn.role === 'user' && turn.unclear === undefined)) return byHeuristic([], null);
+  if (!story.turns.some((turn) => turn.role === 'user' && turn.unclear === undefined)) return base;
   const { endpoint, state, deadlineAtMs, signal } = model;
   const asked: Asked = await askModel(deps, endpoint, state, { story, base: base.findings, deadlineAtMs, signal });
-  if (!asked.ok) return byHeuristic([`analysis_model_${asked.fault}`], asked.reason);
+  if (!asked.ok) {
+    return { ...base, warnings: [...base.warnings, `analysis_model_${asked.fault}`], modelFault: asked.reason };
+  }
   return { findings: asked.findings, warnings: [...new Set(asked.warnings)], modelFault: null };
 }

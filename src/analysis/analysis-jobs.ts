@@ -4,14 +4,14 @@
  * `analysis-runner.ts` does the work.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import type { CallEvent } from '../calls/call-event-bus.ts';
-import { type CallPatch, type CallRow, lockCall } from '../calls/call-row.ts';
+import { CallChange } from '../calls/call-change.ts';
+import { type CallRow, type LockedCall, lockCall } from '../calls/call-row.ts';
+import { readTurns } from '../calls/call-turns.ts';
 import { codeOf } from '../calls/call-warnings.ts';
-import { changeCall } from '../calls/change-call.ts';
 import type { Findings } from '../calls/findings.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { NOW } from '../store/due-look.ts';
-import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
+import { tellOfCall } from '../webhooks/outbox.ts';
 import { GIVE_UP_MS } from './owe-analysis.ts';
 
 /** How long after the end a model may be waited for. The event has to be out within 120 s (contract §6). */
@@ -96,20 +96,17 @@ export interface AnalysisToStore {
   problem: string | null;
 }
 
-export interface Stored {
-  call: CallRow;
-  events: CallEvent[];
-  deliveryIds: string[];
-}
-
 export interface SettleJobDeps {
   database: Database;
   clock: Clock;
-  recordCallEvent: RecordCallEvent;
 }
 
 /** Result, event and the end of the debt in one transaction. Null: somebody else was first. */
-export function settleJob(deps: SettleJobDeps, callUuid: string, analysis: AnalysisToStore): Promise<Stored | null> {
+export function settleJob(
+  deps: SettleJobDeps,
+  callUuid: string,
+  analysis: AnalysisToStore,
+): Promise<CallChange | null> {
   return deps.database.transaction(async (tx) => {
     const call = await lockCall(tx, callUuid);
     const owed = await tx.query('DELETE FROM analysis_jobs WHERE call_uuid = $1 RETURNING 1 AS one', [callUuid]);
@@ -125,7 +122,7 @@ export function settleJobHere(
   deps: SettleJobDeps,
   callUuid: string,
   find: (tx: Queryable, call: CallRow) => Promise<AnalysisToStore | 'elsewhere'>,
-): Promise<Stored | 'elsewhere' | null> {
+): Promise<CallChange | 'elsewhere' | null> {
   return deps.database.transaction(async (tx) => {
     const call = await lockCall(tx, callUuid);
     if (call === undefined) return null;
@@ -140,38 +137,34 @@ export function settleJobHere(
 }
 
 async function store(
-  { clock, recordCallEvent }: SettleJobDeps,
+  { clock }: SettleJobDeps,
   tx: Queryable,
-  call: CallRow,
+  call: LockedCall,
   analysis: AnalysisToStore,
-): Promise<Stored> {
-  const { changed, events } = await writeAnalysis(tx, call, analysis, clock.epochMs());
-  const fields = analysisEventFields(changed.analysis);
-  const deliveryIds = await recordCallEvent(tx, changed, 'analysis.completed', fields, clock);
-  return { call: changed, events, deliveryIds };
+): Promise<CallChange> {
+  const change = new CallChange(call);
+  addAnalysis(change, analysis, clock.epochMs());
+  const extra = analysisEventFields(call.analysis);
+  await tellOfCall(change, { event: 'analysis.completed', extra, turns: () => readTurns(tx, call.callUuid) }, clock);
+  await change.write(tx);
+  return change;
 }
 
 /** What a client deleted stays deleted. */
-export async function writeAnalysis(
-  tx: Queryable,
-  call: CallRow,
-  analysis: AnalysisToStore,
-  nowEpochMs: number,
-): Promise<{ changed: CallRow; events: CallEvent[] }> {
-  if (call.analysisStatus === 'deleted') return { changed: call, events: [] };
+export function addAnalysis(change: CallChange, analysis: AnalysisToStore, nowEpochMs: number): void {
+  const { call } = change;
+  if (call.analysisStatus === 'deleted') return;
   const { findings, warnings, problem } = analysis;
-  const patch: CallPatch = {
-    analysis: findings,
+  change.set({
+    // Quotes are words of the transcript: without it none stays.
+    analysis: call.transcriptStatus === 'deleted' && findings !== null ? { ...findings, evidence: [] } : findings,
     analysisStatus: findings === null ? 'failed' : 'ready',
     warnings: [
       ...new Set([...call.warnings.filter((warning) => !codeOf(warning).startsWith('analysis_')), ...warnings]),
     ],
-  };
-  // Quotes are words of the transcript: without it none stays.
-  if (call.transcriptStatus === 'deleted' && findings !== null) patch.analysis = { ...findings, evidence: [] };
-  const data = { status: patch.analysisStatus, model: findings?.model ?? null, warnings, problem };
-  const events = await changeCall(tx, call.callUuid, patch, [{ kind: 'analysis', data, atEpochMs: nowEpochMs }]);
-  return { changed: { ...call, ...patch }, events };
+  });
+  const data = { status: call.analysisStatus, model: findings?.model ?? null, warnings, problem };
+  change.log({ kind: 'analysis', data, atEpochMs: nowEpochMs });
 }
 
 /** What `analysis.completed` says beyond the fields of every event (contract §6). */

@@ -1,11 +1,12 @@
 /**
- * Analyses calls that are over. Who ends a call rings; a sweep within 5 s finds what no ring told (a process that died,
- * a database that was away). A job is a row (`analysis-jobs.ts`), so nothing here has to survive. Made and closed
- * by `src/control/call-work.ts`.
+ * Analyses calls that are over, where that was not done as they ended (`analyse-at-end.ts`). Who ends a call rings; a
+ * sweep within 5 s finds what no ring told (a process that died, a database that was away). A job is a row
+ * (`analysis-jobs.ts`), so nothing here has to survive. Made and closed by `src/control/call-work.ts`.
  */
 import type { Logger } from 'pino';
 import { type Clock, every } from '../../media/contract/clock.ts';
 import type { OutboundHttp } from '../../media/net/outbound-http.ts';
+import type { CallChange } from '../calls/call-change.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { type CallRow, readOwnCall } from '../calls/call-row.ts';
 import type { Sealer } from '../sealing/sealer.ts';
@@ -13,7 +14,6 @@ import type { Database } from '../store/database.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import type { DueLook } from '../store/due-look.ts';
 import { createSweeper } from '../store/sweeper.ts';
-import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { analyse, type ModelToAsk } from './analyse.ts';
 import {
   type AnalysisToStore,
@@ -25,7 +25,6 @@ import {
   extendClaim,
   MAY_BE_DUE_SQL,
   releaseJob,
-  type Stored,
   settleJob,
   settleJobHere,
 } from './analysis-jobs.ts';
@@ -43,7 +42,6 @@ export interface AnalysisRunnerDeps {
   /** Guarded: model endpoints are addresses that users gave. Stays the caller's to close, after this. */
   http: OutboundHttp;
   bus: Pick<CallEventBus, 'publish'>;
-  recordCallEvent: RecordCallEvent;
   webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   observed?: AnalysisObserver;
   /** Absent: each 5 s. */
@@ -59,7 +57,7 @@ export interface AnalysisObserver {
 export interface AnalysisRunner {
   start(): void;
   /** A call has ended, and its transaction is committed. Never throws and never waits. */
-  ring(callUuid: string, workspaceId: string): void;
+  callEnded(call: CallRow): void;
   /** Works until nothing is due; for tests. */
   idle(): Promise<void>;
   /** Endpoints that are left alone at the moment. */
@@ -160,9 +158,13 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
     if (problem !== null) log.warn({ callUuid, problem, by: byOf(stored.call) }, 'an analysis had to do without');
   }
 
-  function tell({ call, events, deliveryIds }: Stored): void {
+  function tell({ call, events, deliveryIds }: CallChange): void {
     for (const event of events) deps.bus.publish(event);
     if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
+    observe(call);
+  }
+
+  function observe(call: CallRow): void {
     const endedEpochMs = call.endedAt?.getTime() ?? clock.epochMs();
     deps.observed?.analysed(byOf(call), Math.max(0, clock.epochMs() - endedEpochMs) / 1000);
   }
@@ -241,7 +243,11 @@ export function createAnalysisRunner(deps: AnalysisRunnerDeps): AnalysisRunner {
 
   return {
     start: () => sweeper.start(),
-    ring: (callUuid, workspaceId) => offer({ callUuid, workspaceId, isOverdue: false }),
+    callEnded(call) {
+      const { callUuid, workspaceId, analysisStatus } = call;
+      if (analysisStatus === 'pending') offer({ callUuid, workspaceId, isOverdue: false });
+      else if (analysisStatus === 'ready') observe(call);
+    },
     async idle() {
       await sweeper.idle();
       while (underWay.size > 0) await Promise.all([...underWay.values()].map(({ done }) => done));

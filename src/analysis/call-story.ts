@@ -11,6 +11,7 @@ import { codeOf } from '../calls/call-warnings.ts';
 import { labelsOf } from '../calls/findings.ts';
 import { publicMetadata, secondsBetween } from '../calls/shown-fields.ts';
 import type { Queryable } from '../store/database.ts';
+import type { Read } from '../store/joint-read.ts';
 
 export interface CallStory {
   agentName: string;
@@ -48,14 +49,29 @@ export async function readCallStory(database: Queryable, call: CallRecord): Prom
   }>(
     `SELECT (SELECT coalesce(jsonb_agg(turn ORDER BY position), '[]') FROM call_turns WHERE call_uuid = $1) AS turns,
             (SELECT definition FROM agent_versions WHERE agent_id = $2 AND version = $3) AS definition,
-            (SELECT data ->> 'disposition' FROM call_events
-              WHERE call_uuid = $1 AND kind = 'end.asked' AND data ->> 'disposition' IS NOT NULL
-              ORDER BY id LIMIT 1) AS disposition`,
+            (${dispositionOf('$1')}) AS disposition`,
     [call.callUuid, call.agentId, call.agentVersion],
   );
   const { turns, definition, disposition } = row!;
   return storyOf(call, turns, definition, disposition);
 }
+
+/** What is in it beside the call and its turns: for whoever has those. */
+export function storyFacts({
+  callUuid,
+  agentId,
+  agentVersion,
+}: CallRecord): Read<{ definition: AgentDefinition | null; disposition: string | null }> {
+  return {
+    sql: (place) =>
+      `SELECT (SELECT definition FROM agent_versions WHERE agent_id = ${place(agentId)} AND version = ${place(agentVersion)}) AS definition,
+              (${dispositionOf(place(callUuid))}) AS disposition`,
+  };
+}
+
+const dispositionOf = (callUuid: string): string =>
+  `SELECT data ->> 'disposition' FROM call_events
+    WHERE call_uuid = ${callUuid} AND kind = 'end.asked' AND data ->> 'disposition' IS NOT NULL ORDER BY id LIMIT 1`;
 
 /** Pure. */
 export function storyOf(

@@ -5,6 +5,7 @@
 import { type ConnectionRow, openCredentials, readNewest } from '../connections/connection-rows.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
+import type { Read } from '../store/joint-read.ts';
 import type { ChatEndpoint } from './chat-endpoint.ts';
 
 export interface StoredEndpoint extends ChatEndpoint {
@@ -17,6 +18,11 @@ export interface ChosenModel {
   connection: string;
   model: string;
   updatedAt: Date;
+}
+
+/** Whether a model is to be asked about the workspace's calls; no row: none. */
+export function modelIsChosen(workspaceId: string): Read<{ one: number }> {
+  return { sql: (place) => `SELECT 1 AS one FROM analysis_models WHERE workspace_id = ${place(workspaceId)}` };
 }
 
 export async function readChosenModel(database: Queryable, workspaceId: string): Promise<ChosenModel | null> {

@@ -7,6 +7,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { afterCommit } from '../store/after-commit.ts';
 import type { Queryable } from '../store/database.ts';
+import { type Write, writeTogether } from '../store/joint-write.ts';
 import { type ChangedBy, chainOf } from './audit-entry.ts';
 import { auditedJson } from './audited-value.ts';
 import { tellRecorded } from './recorded.ts';
@@ -25,23 +26,19 @@ export interface AuditEntry {
 }
 
 export async function recordAudit(tx: Queryable, entry: AuditEntry): Promise<void> {
+  await writeTogether(tx, [auditWrite(tx, entry)]);
+}
+
+/** The same as a part of a statement of this transaction. */
+export function auditWrite(tx: Queryable, entry: AuditEntry): Write {
   const { workspaceId, by, action, target } = entry;
   const chain = chainOf(workspaceId);
-  await tx.query(
-    `INSERT INTO audit_log (id, chain, workspace_id, at, actor, action, target, ip, request_id, before, after)
-     VALUES ($1, $2, $3, date_trunc('milliseconds', clock_timestamp()), $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      uuidv7(),
-      chain,
-      workspaceId,
-      by.actor,
-      action,
-      target,
-      by.ip ?? null,
-      by.requestId ?? null,
-      auditedJson(entry.before),
-      auditedJson(entry.after),
-    ],
-  );
   afterCommit(tx, () => tellRecorded(chain));
+  return {
+    sql: (place) =>
+      `INSERT INTO audit_log (id, chain, workspace_id, at, actor, action, target, ip, request_id, before, after)
+       VALUES (${place(uuidv7())}, ${place(chain)}, ${place(workspaceId)}, date_trunc('milliseconds', clock_timestamp()),
+               ${place(by.actor)}, ${place(action)}, ${place(target)}, ${place(by.ip ?? null)}, ${place(by.requestId ?? null)},
+               ${place(auditedJson(entry.before))}, ${place(auditedJson(entry.after))})`,
+  };
 }

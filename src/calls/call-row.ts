@@ -5,6 +5,7 @@
  */
 import type { EndedReason, HangupBy } from '../../media/contract/call-outcome.ts';
 import type { Queryable } from '../store/database.ts';
+import type { Place } from '../store/joint-write.ts';
 import type { CallRecord } from './call-record.ts';
 
 /** How a call is ending; the first to say so wins, and the terminal state is made of it. */
@@ -39,6 +40,18 @@ export interface CallRow extends CallRecord {
   lineCredentialsVersion: number | null;
   /** `notes` and `source` of the lead, for placeholders. */
   leadValues: Record<string, string> | null;
+}
+
+/** What whoever has locked the row may know beside it. */
+export interface LockedCall extends CallRow {
+  /** Of its next webhook event. */
+  nextSequence: number;
+  /** Of the day's seconds, while it is not over; null: its workspace has no ceilings. */
+  dialReservedSeconds: number | null;
+  /** Of the token that its stream is, or was, claimed with; null: the carrier has been told none. */
+  mediaTokenSha256: Buffer | null;
+  /** Opt-in webhook events that its workspace has asked for. */
+  optInEvents: string[];
 }
 
 /** Column by property, for everything that this file reads. `enterprise` is joined in. */
@@ -104,6 +117,14 @@ const COLUMNS: Record<Exclude<keyof CallRow, 'enterprise'>, string> = {
   leadValues: 'lead_values',
 };
 
+const LOCKED_COLUMNS = {
+  nextSequence: 'next_sequence',
+  dialReservedSeconds: 'dial_reserved_seconds',
+  mediaTokenSha256: 'media_token_sha256',
+} as const;
+
+const COLUMN_OF = { ...COLUMNS, ...LOCKED_COLUMNS };
+
 const JSON_PROPERTIES: ReadonlySet<string> = new Set([
   'metadata',
   'error',
@@ -118,11 +139,14 @@ const JSON_PROPERTIES: ReadonlySet<string> = new Set([
   'leadValues',
 ]);
 
-const SELECT_LIST = Object.entries(COLUMNS)
-  .map(([property, column]) => `c.${column} AS "${property}"`)
-  .join(', ');
+const listOf = (columns: Readonly<Record<string, string>>): string =>
+  Object.entries(columns)
+    .map(([property, column]) => `c.${column} AS "${property}"`)
+    .join(', ');
 
-/** `SELECT` with every property of `CallRow`; the caller adds WHERE, with `c` for the call. */
+const SELECT_LIST = listOf(COLUMNS);
+
+/** With every property of `CallRow`; the caller adds WHERE, with `c` for the call. */
 export const SELECT_CALL = `SELECT ${SELECT_LIST}, w.slug AS enterprise FROM calls c JOIN workspaces w ON w.id = c.workspace_id`;
 
 /** For the API: a client may only name calls of its own workspace. */
@@ -151,58 +175,48 @@ export async function readOwnCall(database: Queryable, callUuid: string): Promis
   return (await database.query<CallRow>(`${SELECT_CALL} WHERE c.call_uuid = $1`, [callUuid]))[0];
 }
 
+const SELECT_LOCKED = `
+  SELECT ${SELECT_LIST}, ${listOf(LOCKED_COLUMNS)}, w.slug AS enterprise, coalesce(e.events, '{}') AS "optInEvents"
+    FROM calls c JOIN workspaces w ON w.id = c.workspace_id
+    LEFT JOIN webhook_endpoints e ON e.workspace_id = c.workspace_id`;
+
 /** The row, locked until the transaction ends: every change of a call begins here. */
-export async function lockCall(tx: Queryable, callUuid: string): Promise<CallRow | undefined> {
-  return (await tx.query<CallRow>(`${SELECT_CALL} WHERE c.call_uuid = $1 FOR UPDATE OF c`, [callUuid]))[0];
+export async function lockCall(tx: Queryable, callUuid: string): Promise<LockedCall | undefined> {
+  return (await tx.query<LockedCall>(`${SELECT_LOCKED} WHERE c.call_uuid = $1 FOR UPDATE OF c`, [callUuid]))[0];
 }
 
 /** The same for several, by call; always in one order, so that no two wait for each other. */
-export async function lockCalls(tx: Queryable, callUuids: readonly string[]): Promise<Map<string, CallRow>> {
-  const rows = await tx.query<CallRow>(
-    `${SELECT_CALL} WHERE c.call_uuid = ANY ($1::uuid[]) ORDER BY c.call_uuid FOR UPDATE OF c`,
+export async function lockCalls(tx: Queryable, callUuids: readonly string[]): Promise<Map<string, LockedCall>> {
+  const rows = await tx.query<LockedCall>(
+    `${SELECT_LOCKED} WHERE c.call_uuid = ANY ($1::uuid[]) ORDER BY c.call_uuid FOR UPDATE OF c`,
     [callUuids],
   );
   return new Map(rows.map((row) => [row.callUuid, row]));
 }
 
 /**
- * As `lockCall`, for who takes the call's stream: undefined too where that run is dead. Until the commit it cannot die.
- */
-export async function lockCallForRun(tx: Queryable, callUuid: string, runId: string): Promise<CallRow | undefined> {
-  const rows = await tx.query<CallRow>(
-    `${SELECT_CALL} JOIN media_runs r ON r.run_id = $2 AND r.dead_at IS NULL
-      WHERE c.call_uuid = $1 FOR UPDATE OF c FOR KEY SHARE OF r`,
-    [callUuid, runId],
-  );
-  return rows[0];
-}
-
-/**
  * May a media process write of the call with this epoch? Not when another one has claimed it since, and not when its
- * own run was given up. The one fence: whatever writes for media asks it, on the locked row.
+ * own run was given up. The one fence: whatever writes for media asks it, on the locked row (`write-talk.ts` in SQL).
  */
 export function isWriter(call: Pick<CallRow, 'epoch' | 'orphanedAt'>, epoch: number): boolean {
   return call.epoch === epoch && call.orphanedAt === null;
 }
 
-export type CallPatch = Partial<Omit<CallRow, 'enterprise' | 'callUuid' | 'workspaceId'>>;
+export type CallPatch = Partial<Omit<LockedCall, 'enterprise' | 'callUuid' | 'workspaceId' | 'optInEvents'>>;
 
-/** What an UPDATE of the row sets, and the values, whose places begin at `firstPlace`. */
-export function assignmentsOf(patch: CallPatch, firstPlace: number): { assignments: string[]; values: unknown[] } {
-  const entries = Object.entries(patch);
-  const assignments = entries.map(([property], index) => {
-    const column = COLUMNS[property as keyof typeof COLUMNS];
-    return `${column} = $${index + firstPlace}${JSON_PROPERTIES.has(property) ? '::jsonb' : ''}`;
+/** What an UPDATE of the row sets. */
+export function assignmentsOf(patch: CallPatch, place: Place): string[] {
+  return Object.entries(patch).map(([property, value]) => {
+    const isJson = JSON_PROPERTIES.has(property);
+    const given = place(isJson && value !== null ? JSON.stringify(value) : value);
+    return `${COLUMN_OF[property as keyof typeof COLUMN_OF]} = ${given}${isJson ? '::jsonb' : ''}`;
   });
-  const values = entries.map(([property, value]) =>
-    JSON_PROPERTIES.has(property) && value !== null ? JSON.stringify(value) : value,
-  );
-  return { assignments, values };
 }
 
 /** Writes the named properties of a locked row. */
 export async function patchCall(tx: Queryable, callUuid: string, patch: CallPatch): Promise<void> {
-  const { assignments, values } = assignmentsOf(patch, 2);
-  if (assignments.length === 0) return;
-  await tx.query(`UPDATE calls SET ${assignments.join(', ')} WHERE call_uuid = $1`, [callUuid, ...values]);
+  if (Object.keys(patch).length === 0) return;
+  const values: unknown[] = [callUuid];
+  const assignments = assignmentsOf(patch, (value) => `$${values.push(value)}`);
+  await tx.query(`UPDATE calls SET ${assignments.join(', ')} WHERE call_uuid = $1`, values);
 }

@@ -3,20 +3,20 @@
  * of the message, on the locked row. Only of a call's first stream: the times of a later one
  * begin elsewhere in the transcript.
  */
-import type { SoundMap, TurnLatency } from '../../media/contract/conversation.ts';
+import type { SoundMap, Turn, TurnLatency } from '../../media/contract/conversation.ts';
 import type { Queryable } from '../store/database.ts';
-import { type CallRow, patchCall } from './call-row.ts';
-import { readTurns } from './call-turns.ts';
+import type { CallChange } from './call-change.ts';
 import { summariseLatencies } from './latency-summary.ts';
 
 const FIRST_EPOCH = 1;
 
-export async function writeWaveformLatency(
+export async function addWaveformLatency(
   tx: Queryable,
-  call: CallRow,
+  { change, turns }: { change: CallChange; turns(): Promise<readonly Turn[]> },
   epoch: number,
   sound: SoundMap,
 ): Promise<void> {
+  const { call } = change;
   if (epoch !== FIRST_EPOCH || call.transcriptStatus === 'deleted') return;
   const told = await tx.query<{ latency: TurnLatency }>(
     `SELECT data -> 'latency' AS latency FROM call_events WHERE call_uuid = $1 AND kind = 'latency' ORDER BY id`,
@@ -24,6 +24,6 @@ export async function writeWaveformLatency(
   );
   // A message that came twice stands twice.
   const latencies = new Map(told.map(({ latency }) => [latency.turnId, latency]));
-  const summary = summariseLatencies([...latencies.values()], await readTurns(tx, call.callUuid), sound);
-  if (summary !== null) await patchCall(tx, call.callUuid, { latency: { ...call.latency, ...summary } });
+  const summary = summariseLatencies([...latencies.values()], await turns(), sound);
+  if (summary !== null) change.set({ latency: { ...call.latency, ...summary } });
 }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { inBatches } from '../store/batches.ts';
 import type { Queryable } from '../store/database.ts';
+import type { Write } from '../store/joint-write.ts';
 
 /** Thrown inside a transaction: what the callback says was done before, and is not done again. */
 export class ActedOnBefore extends Error {}
@@ -12,12 +13,18 @@ export class ActedOnBefore extends Error {}
 const PURGE_BATCH = 5_000;
 
 /** `signature`: the right one, whatever the headers look like in which it came. */
-export async function noteActedOn(tx: Queryable, callUuid: string, signature: string): Promise<void> {
-  const noted = await tx.query(
-    'INSERT INTO carrier_callbacks (call_uuid, signature_sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1 AS one',
-    [callUuid, digestOf(signature)],
-  );
-  if (noted.length === 0) throw new ActedOnBefore();
+export function actedOn(callUuid: string, signature: string): Write {
+  return {
+    sql: (place) =>
+      `INSERT INTO carrier_callbacks (call_uuid, signature_sha256)
+       VALUES (${place(callUuid)}, ${place(digestOf(signature))}) ON CONFLICT DO NOTHING RETURNING 1 AS one`,
+    returns: {
+      value: 'count(*)::int',
+      to(noted) {
+        if (noted === 0) throw new ActedOnBefore();
+      },
+    },
+  };
 }
 
 /**

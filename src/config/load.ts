@@ -11,6 +11,7 @@ import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type OpenIdSettings, readOpenIdSettings } from './openid-settings.ts';
 import { readRecordingSettings, type StoreSettings } from './recording-settings.ts';
 import { readTraceSettings, type TraceSettings } from './trace-settings.ts';
+import { WEBHOOK_SCHEMA, type WebhookSettings } from './webhook-settings.ts';
 
 export interface Config {
   databaseUrl: string;
@@ -34,6 +35,8 @@ export interface Config {
   webhookAllowCidrs: readonly string[];
   /** The same for the language models of workspaces, beside those of `webhookAllowCidrs`. */
   modelAllowCidrs: readonly string[];
+  /** Of each URL. */
+  webhooks: WebhookSettings;
   /** Stretches the pauses between webhook attempts: 1, or less in fault runs that cannot wait three days. */
   webhookRetryScale: number;
   /** Stretches how long a call waits for its carrier's word: 1, or less in fault runs, where many words are lost. */
@@ -96,6 +99,7 @@ const schema = z.object({
     .refine(isAbsolute, 'must be an absolute path'),
   WEBHOOK_ALLOW_CIDRS: ranges(),
   MODEL_ALLOW_CIDRS: ranges(),
+  ...WEBHOOK_SCHEMA,
   PARLEY_WEBHOOK_RETRY_SCALE: scale(),
   PARLEY_CALL_TIMER_SCALE: scale(),
   PARLEY_ADMISSION: z
@@ -153,6 +157,11 @@ export function loadConfig(environment: Environment = process.env): Readonly<Con
     node: Object.freeze(node.settings),
     runDir: value.PARLEY_RUN_DIR,
     carrierApiBase: Object.freeze(carriers.bases),
+    webhooks: Object.freeze({
+      perSecond: value.WEBHOOK_PER_SECOND,
+      atOnce: value.WEBHOOK_AT_ONCE,
+      mostWaiting: value.WEBHOOK_MOST_WAITING,
+    }),
     webhookRetryScale: value.PARLEY_WEBHOOK_RETRY_SCALE,
     callTimerScale: value.PARLEY_CALL_TIMER_SCALE,
     admission: value.PARLEY_ADMISSION,

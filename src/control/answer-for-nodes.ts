@@ -1,26 +1,26 @@
 /** What this control does when that of another node asks it: for its own media processes and tokens alone. */
-import { type Clock, pause } from '../../media/contract/clock.ts';
+import type { Clock } from '../../media/contract/clock.ts';
 import { readOwnCall } from '../calls/call-row.ts';
 import type { LastWord } from '../lifecycle/last-word.ts';
 import type { LinkServer } from '../media-link/link-server.ts';
 import type { MediaPool } from '../media-link/media-pool.ts';
 import { answerForMedia } from '../media-link/remote-media.ts';
+import { answerHurry } from '../media-link/unwritten-elsewhere.ts';
+import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import type { NodeWire } from '../nodes/wire.ts';
 import type { Queryable } from '../store/database.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
-
-const WRITTEN_LIMIT_MS = 2_000;
-const WRITTEN_POLL_MS = 10;
 
 export function answerForNodes(
   parts: {
     places: { pool: MediaPool };
     work: { tools: ToolExecutor };
     monitors: Monitors;
+    unwritten: Pick<UnwrittenTalk, 'writtenHere'>;
     nodes: { wire: Pick<NodeWire, 'on'> };
   },
-  here: { database: Queryable; clock: Clock; server: Pick<LinkServer, 'hasUnwritten'>; lastWordHere: LastWord },
+  here: { database: Queryable; clock: Clock; server: Pick<LinkServer, 'hurry'>; lastWordHere: LastWord },
 ): void {
   const { pool } = parts.places;
   const { database, clock, server, lastWordHere } = here;
@@ -36,11 +36,9 @@ export function answerForNodes(
       if (call !== undefined) await pool.prepare({ ...call, assignedRun: runId });
     },
     lastWord: lastWordHere,
-    async written(callUuid) {
-      const untilMs = clock.nowMs() + WRITTEN_LIMIT_MS;
-      while (server.hasUnwritten(callUuid) && clock.nowMs() < untilMs) await pause(clock, WRITTEN_POLL_MS);
-    },
+    written: (callUuid) => parts.unwritten.writtenHere(callUuid),
   });
+  answerHurry(parts.nodes.wire, { clock, hurry: server.hurry });
   type Tool = { toolCallId: string; ownerRun: string | null };
   const { tools } = parts.work;
   parts.nodes.wire.on('tool.hand', ({ toolCallId, ownerRun }: Tool) =>

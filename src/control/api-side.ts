@@ -10,6 +10,7 @@ import { examine } from '../doctor/doctor.ts';
 import { endCall } from '../lifecycle/end-call.ts';
 import type { SteerCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
+import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
 import { SILENT_LIMIT_MS } from '../nodes/run-choice.ts';
@@ -43,6 +44,7 @@ export function createApi(
     course: CallCourse;
     link: MediaLink;
     monitors: Monitors;
+    unwritten: UnwrittenTalk;
     steer: SteerCall;
     checks: Readonly<Record<string, ReadinessCheck>>;
     runId: string;
@@ -68,6 +70,7 @@ export function createApi(
     registry,
     toolHttp: ground.http,
     monitors: parts.monitors,
+    unwritten: parts.unwritten,
     disk,
     serviceState: () =>
       readServiceState({

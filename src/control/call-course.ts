@@ -2,6 +2,7 @@
  * The way of a call through control: placed, changed, timed, ended. Here stands what follows from an end. Made by
  * `control.ts`, after what has to hear of ends.
  */
+import { analyseAtEnd } from '../analysis/analyse-at-end.ts';
 import type { CallRow } from '../calls/call-row.ts';
 import { createDialledCalls } from '../lifecycle/dialled-calls.ts';
 import { createLeadFollower } from '../lifecycle/lead-follower.ts';
@@ -11,6 +12,7 @@ import { createSideEffects } from '../lifecycle/side-effects.ts';
 import { createTransitions } from '../lifecycle/transition.ts';
 import { createCallLimits } from '../limits/call-limits.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
+import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import { timePlacements } from '../metrics/time-placement.ts';
 import { createDialClearance } from '../placement/dial-clearance.ts';
 import { placeCall } from '../placement/placement.ts';
@@ -34,7 +36,7 @@ export type CallCourse = ReturnType<typeof createCallCourse>;
 
 export function createCallCourse(
   ground: Ground,
-  parts: { places: MediaPlaces; work: CallWork; isDraining(): boolean },
+  parts: Pick<UnwrittenTalk, 'allWritten'> & { places: MediaPlaces; work: CallWork; isDraining(): boolean },
 ) {
   const { config, clock, masterKeys, limitStores, overload, metrics, registry, shared, telling } = ground;
   const { database, log, sealer } = shared;
@@ -46,7 +48,7 @@ export function createCallCourse(
     metrics.callEnded(call.status, call.endedReason ?? 'none');
     limitStores.callEnded(call);
     room.gone(call.callUuid);
-    if (call.analysisStatus === 'pending') analysis.ring(call.callUuid, call.workspaceId);
+    analysis.callEnded(call);
     embed.callEnded(call);
     tools.callEnded(call.callUuid);
     ground.traces?.callEnded(call.callUuid);
@@ -59,12 +61,20 @@ export function createCallCourse(
     ...telling,
     timerScale,
     follow: createLeadFollower({ clock }),
+    analyse: (tx, seen) => analyseAtEnd(shared, tx, seen),
     chooseRun: parts.places.landing.choose,
     perform: effects.perform,
     ended,
-    deadlineMoved: (deadlineAt) => reaper.nudge(deadlineAt),
+    deadlineMoved: (callUuid, deadlineAt) => reaper.moved(callUuid, deadlineAt),
   });
-  const reaper = createReaper({ ...shared, timerScale, transitions, lineCarriers, effects });
+  const reaper = createReaper({
+    ...shared,
+    timerScale,
+    transitions,
+    lineCarriers,
+    effects,
+    allWritten: parts.allWritten,
+  });
 
   const admission: CallAdmission = {
     state: () => {

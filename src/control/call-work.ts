@@ -12,6 +12,7 @@ import { createExportRunner } from '../exports/export-runner.ts';
 import { createImportReading } from '../leads/import-reading.ts';
 import { createImportRunner } from '../leads/import-runner.ts';
 import { createEmbedLimits } from '../limits/embed-limits.ts';
+import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import { createToolExecutor, type ToolsElsewhere } from '../tools/tool-executor.ts';
 import type { Ground } from './ground.ts';
 import type { MediaPlaces } from './media-places.ts';
@@ -21,12 +22,7 @@ export type CallWork = ReturnType<typeof createCallWork>;
 export function createCallWork(
   { config, clock, masterKeys, http, limitStores, metrics, shared, telling }: Ground,
   { pool, room, withStream }: MediaPlaces,
-  asked: {
-    isDraining(): boolean;
-    hasUnwritten(callUuid: string): boolean;
-    writtenElsewhere(ownerRun: string, callUuid: string): Promise<void>;
-    toolsElsewhere: ToolsElsewhere;
-  },
+  asked: Pick<UnwrittenTalk, 'allWritten'> & { isDraining(): boolean; toolsElsewhere: ToolsElsewhere },
 ) {
   const modelCidrs = [...config.webhookAllowCidrs, ...config.modelAllowCidrs];
   const modelGuard = createAddressGuard(modelCidrs, 'MODEL_ALLOW_CIDRS');
@@ -53,8 +49,7 @@ export function createCallWork(
     limits: createEmbedLimits({ ...limitStores, database: shared.database, clock }),
     superseded: pool.superseded,
     prepare: pool.prepareWeb,
-    hasUnwritten: asked.hasUnwritten,
-    writtenElsewhere: asked.writtenElsewhere,
+    allWritten: asked.allWritten,
     isDraining: asked.isDraining,
     hasRoom: () => pool.hasRoom() && room.has('web'),
     room,

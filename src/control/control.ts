@@ -11,6 +11,7 @@ import { readinessOf } from '../api/health-routes.ts';
 import type { Config } from '../config/load.ts';
 import { controlCall, type SteerCall } from '../lifecycle/operator-control.ts';
 import { untilCallsAreOver } from '../lifecycle/until-calls-are-over.ts';
+import { createUnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import { createMediaReports } from '../metrics/media-reports.ts';
 import { createMonitors } from '../monitor/monitors.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
@@ -60,18 +61,23 @@ export async function startControl(config: Config, machineClock: Clock, log: Log
   const { bus } = ground.telling;
   const node = nodeOf(config, sound.node);
   await claimNodeName(ground.shared, node);
-  const nodes = createNodes(ground, { node, runs: () => link.runs });
+  const nodes = createNodes(ground, { node, runs: () => link.runs, hurry: () => link.server.hurry() });
   const { remote, tokenElsewhere } = nodes;
   const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others(), remote });
-  const hasUnwritten = (callUuid: string): boolean => link.server.hasUnwritten(callUuid);
-  const toElsewhere = { writtenElsewhere: remote.written, toolsElsewhere: nodes.tools };
-  const work = createCallWork(ground, places, { isDraining, hasUnwritten, ...toElsewhere });
-  const course = createCallCourse(ground, { places, work, isDraining });
+  const unwritten = createUnwrittenTalk({
+    clock,
+    hurry: () => link.server.hurry(),
+    hasUnwritten: (callUuid) => link.server.hasUnwritten(callUuid),
+    elsewhere: nodes.unwritten,
+  });
+  const asked = { isDraining, allWritten: unwritten.allWritten };
+  const work = createCallWork(ground, places, { ...asked, toolsElsewhere: nodes.tools });
+  const course = createCallCourse(ground, { places, work, ...asked });
   const reports = createMediaReports(clock);
   const steer: SteerCall = (request) => controlCall({ ...ground.shared, bus, media: places.pool }, request);
   const send = places.pool.tell;
   const monitors = createMonitors({ ...ground.shared, bus, send, controlCall: steer, tokenElsewhere });
-  const parts = { sound, places, work, course, reports, monitors, steer, runId, node, nodes, clock };
+  const parts = { sound, places, work, course, reports, monitors, steer, runId, node, nodes, unwritten, clock };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });

@@ -28,7 +28,6 @@ import { createServerSessions } from '../store/server-sessions.ts';
 import type { TraceExporter } from '../tracing/trace-exporter.ts';
 import { createOpenIdProvider } from '../users/openid/openid-provider.ts';
 import { createHashing } from '../users/password.ts';
-import { recordCallEvent } from '../webhooks/outbox.ts';
 import { startWebhooks } from '../webhooks/start.ts';
 import { openMasterKeys, refuseOtherKey } from './open-keys.ts';
 
@@ -75,6 +74,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     clock,
     random: Math.random,
     logger: log,
+    settings: config.webhooks,
     retryScale: config.webhookRetryScale,
     observed: metrics.webhookAttempted,
     due,
@@ -104,7 +104,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     /** What nearly every part takes. */
     shared: { database, clock, log, publicUrl, sealer, links, due },
     /** For parts that tell of a call: to its event streams, and to its workspace's webhook. */
-    telling: { bus: createCallEventBus(), webhookDispatcher: webhooks.dispatcher, recordCallEvent },
+    telling: { bus: createCallEventBus(), webhookDispatcher: webhooks.dispatcher },
 
     async close(): Promise<void> {
       await due.close();

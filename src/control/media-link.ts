@@ -9,6 +9,7 @@ import { createClaimStream } from '../media-link/claim.ts';
 import { Gate } from '../media-link/gate.ts';
 import { createLinkServer, type LinkServer } from '../media-link/link-server.ts';
 import { createMediaMessages } from '../media-link/media-messages.ts';
+import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import type { MediaReports } from '../metrics/media-reports.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import { machineAnswers } from '../nodes/machine-answers.ts';
@@ -41,6 +42,7 @@ export function createMediaLink(
     runId: string;
     node: NodeName;
     nodes: Nodes;
+    unwritten: UnwrittenTalk;
     clock: SharedClock;
   },
 ) {
@@ -52,7 +54,7 @@ export function createMediaLink(
     ...telling,
     transitions: course.transitions,
     tools: work.tools,
-    recordings: { node: sound.node, nudge: sound.uploader.nudge },
+    recordings: { node: sound.node, nudge: sound.uploader.nudge, offer: sound.uploader.offer },
     replied: metrics.replied,
   });
   const runs = createRunKeeper({
@@ -84,6 +86,7 @@ export function createMediaLink(
       ...withStream,
       bus: telling.bus,
       lineCarriers: course.lineCarriers,
+      dialledCalls: course.dialledCalls,
       streamBase: parts.node.streamBase,
     }),
     claimSession: work.embed.claimSession,

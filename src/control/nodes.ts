@@ -4,6 +4,7 @@
  * what this side answers is told it when those are there.
  */
 import { createRemoteMedia } from '../media-link/remote-media.ts';
+import { createUnwrittenElsewhere } from '../media-link/unwritten-elsewhere.ts';
 import type { HandedToken } from '../monitor/monitor-tokens.ts';
 import { createEventRelay } from '../nodes/event-relay.ts';
 import { machineAnswers } from '../nodes/machine-answers.ts';
@@ -25,7 +26,12 @@ export type Nodes = ReturnType<typeof createNodes>;
 
 export function createNodes(
   { config, sessions, shared, telling }: Ground,
-  around: { node: NodeName; runs(): Pick<RunKeeper, 'nodeOf' | 'others' | 'ownInCompany'> },
+  around: {
+    node: NodeName;
+    runs(): Pick<RunKeeper, 'nodeOf' | 'others' | 'ownInCompany'>;
+    /** What this node's processes have said is written now. */
+    hurry(): void;
+  },
 ) {
   const { name: node } = around.node;
   const { redisUrl, databaseUrl } = config;
@@ -41,7 +47,7 @@ export function createNodes(
     },
   });
   const isInCompany = (): boolean => around.runs().ownInCompany() !== null;
-  const relay = createEventRelay({ ...shared, bus: telling.bus, wire, node, isInCompany });
+  const relay = createEventRelay({ ...shared, bus: telling.bus, wire, node, isInCompany, hurry: around.hurry });
   let tokensAsked = 0;
 
   const otherNodes = (): string[] => [
@@ -52,6 +58,8 @@ export function createNodes(
         .map((run) => run.node),
     ),
   ];
+
+  const unwritten = createUnwrittenElsewhere({ ...shared, wire, remote, otherNodes });
 
   /** The first that has something to say; null: none. */
   async function askAll<Answer>(kind: string, body: object, limitMs: number): Promise<Answer | null> {
@@ -82,6 +90,7 @@ export function createNodes(
   return {
     wire,
     remote,
+    unwritten,
     tokenElsewhere,
     tools,
     joined: bells.open,

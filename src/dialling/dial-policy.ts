@@ -7,6 +7,7 @@ import { BY_OPERATOR, type ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { type Read, readTogether } from '../store/joint-read.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 import { type DailyCeilings, LEAST_CALL_SECONDS, MOST_CALL_SECONDS } from './daily-ceilings.ts';
 import { countToday, forgetTold } from './daily-usage.ts';
@@ -40,14 +41,19 @@ export function hasCeilings(ceilings: DailyCeilings): boolean {
   return CEILINGS.some((name) => ceilings[name] !== null);
 }
 
-export async function readDialPolicy(tx: Queryable, workspaceId: string): Promise<DialPolicy> {
-  const [row] = await tx.query<DialPolicy>(
-    `SELECT countries, blocked_countries AS "blockedCountries", kinds, max_call_seconds AS "maxCallSeconds",
+/** No row: `NEW_DIAL_POLICY`. */
+export function dialPolicyOf(workspaceId: string): Read<DialPolicy> {
+  return {
+    sql: (place) =>
+      `SELECT countries, blocked_countries AS "blockedCountries", kinds, max_call_seconds AS "maxCallSeconds",
             calls_per_day AS "callsPerDay", minutes_per_day AS "minutesPerDay", key_calls_per_day AS "keyCallsPerDay",
             key_minutes_per_day AS "keyMinutesPerDay"
-     FROM dial_policies WHERE workspace_id = $1`,
-    [workspaceId],
-  );
+     FROM dial_policies WHERE workspace_id = ${place(workspaceId)}`,
+  };
+}
+
+export async function readDialPolicy(tx: Queryable, workspaceId: string): Promise<DialPolicy> {
+  const [row] = await readTogether(tx, dialPolicyOf(workspaceId));
   return row ?? NEW_DIAL_POLICY;
 }
 

@@ -8,7 +8,6 @@
 import type { Logger } from 'pino';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { MULAW_8K } from '../../media/contract/audio-format.ts';
-import { pause } from '../../media/contract/clock.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
 import type {
   LiveErrorCode,
@@ -17,6 +16,7 @@ import type {
   WebSetup,
 } from '../../media/contract/live-session.ts';
 import type { CallLogLine } from '../calls/append-call-log.ts';
+import { CallChange } from '../calls/call-change.ts';
 import { lockCall, readOwnCall } from '../calls/call-row.ts';
 import { readAgentDefinition } from '../calls/call-setup.ts';
 import { readTurns } from '../calls/call-turns.ts';
@@ -47,10 +47,8 @@ export interface ClaimSessionDeps extends ClaimedStreamDeps {
   admits(): boolean;
   room: Pick<CallRoom, 'take' | 'expects' | 'release'>;
   limits: Pick<EmbedLimits, 'take' | 'renew'>;
-  /** Something that media has said about the call is not written yet: that it is over, perhaps. */
-  hasUnwritten(callUuid: string): boolean;
-  /** The same at another node's process: resolves when it is written, or nobody knows. Absent: there is no other. */
-  writtenElsewhere?(ownerRun: string, callUuid: string): Promise<void>;
+  /** What media has said about the call is written: that it is over, perhaps. See `UnwrittenTalk`. */
+  allWritten(callUuid: string): Promise<void>;
   /** The session has gone from this process to another. */
   superseded(callUuid: string, ownerRun: string): void;
 }
@@ -69,9 +67,6 @@ const BURNED_KEPT_MS = 120_000;
 const PURGE_EVERY_CLAIMS = 100;
 /** More than come in between, and no more than a visitor may wait for. */
 const PURGE_BATCH = 1_000;
-/** A claim is answered within 3 s, or refused. */
-const UNWRITTEN_LIMIT_MS = 2_000;
-const UNWRITTEN_POLL_MS = 10;
 const LEAST_SESSION_SECONDS = 30;
 const NO_LIMIT_SECONDS = 86_400;
 
@@ -151,7 +146,8 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       if (burned.length === 0) return 'token_used';
       if (!(await keepPromise(tx, said.jti))) return 'concurrency_limit';
       const logged = await makeCall(tx, { said, agent, session, nowEpochMs });
-      return takeStream(tx, sealer, { run, callUuid: session.callUuid, nowEpochMs, logged });
+      const change = new CallChange((await lockCall(tx, session.callUuid))!);
+      return takeStream(tx, sealer, { run, change, nowEpochMs, logged });
     });
     if (made === 'token_used') return refused(made, 'the session token was used before');
     if (made === 'concurrency_limit') return refused(made, 'too many sessions');
@@ -212,8 +208,8 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     if (!originFits(upgradeRequest, session.origin))
       return refused('origin_not_allowed', 'the socket comes from another origin');
     const definition = await readAgentDefinition(database, seen);
-    await allWritten(callUuid);
-    if (seen.ownerRun !== null && seen.ownerRun !== run.runId) await deps.writtenElsewhere?.(seen.ownerRun, callUuid);
+    // A page that ends its session may ask again before its end is written.
+    await deps.allWritten(callUuid);
     const nowEpochMs = clock.epochMs();
     const won = await database.transaction(async (tx) => {
       const before = await lockCall(tx, callUuid);
@@ -225,7 +221,8 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
       if (before.epoch !== token.epoch || spent.length > 0) return 'token_used';
       await tx.query('UPDATE web_sessions SET resume_number = 0 WHERE call_uuid = $1', [callUuid]);
       const turns = await readTurns(tx, callUuid);
-      const stream = await takeStream(tx, sealer, { run, callUuid, nowEpochMs, detail: { resumed: true } });
+      const change = new CallChange(before);
+      const stream = await takeStream(tx, sealer, { run, change, nowEpochMs, detail: { resumed: true } });
       return { stream, turns };
     });
     if (typeof won === 'string') return refused(won, 'the session is over, or has gone on elsewhere');
@@ -234,14 +231,6 @@ export function createClaimSession(deps: ClaimSessionDeps): ClaimSession {
     if (ownerBefore !== null && ownerBefore !== run.runId) deps.superseded(callUuid, ownerBefore);
     log.info({ callUuid, epoch: call.epoch }, 'a web session goes on in another process');
     return sessionOf(stream, definition, session.origin, { audio: session.audio, turns });
-  }
-
-  /** A page that ends its session may ask again before its end is written. */
-  async function allWritten(callUuid: string): Promise<void> {
-    for (const untilMs = clock.nowMs() + UNWRITTEN_LIMIT_MS; deps.hasUnwritten(callUuid); ) {
-      if (clock.nowMs() >= untilMs) return;
-      await pause(clock, UNWRITTEN_POLL_MS);
-    }
   }
 
   async function sessionOf(

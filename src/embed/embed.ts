@@ -28,10 +28,8 @@ export interface EmbedDeps {
   publicUrl: string;
   limits: EmbedLimits;
   superseded(callUuid: string, ownerRun: string): void;
-  /** Something that media has said about the call is not written yet. */
-  hasUnwritten(callUuid: string): boolean;
   /** See `ClaimSessionDeps`. */
-  writtenElsewhere?(ownerRun: string, callUuid: string): Promise<void>;
+  allWritten(callUuid: string): Promise<void>;
   /** Renders an agent's greeting ahead. */
   prepare(agent: AgentDefinition): void;
   isDraining(): boolean;
@@ -87,8 +85,7 @@ export function createEmbed(deps: EmbedDeps): Embed {
       admits: () => !deps.isDraining(),
       room: deps.room,
       limits: deps.limits,
-      hasUnwritten: deps.hasUnwritten,
-      ...(deps.writtenElsewhere && { writtenElsewhere: deps.writtenElsewhere }),
+      allWritten: deps.allWritten,
       superseded: deps.superseded,
     }),
   };

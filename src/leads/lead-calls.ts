@@ -7,6 +7,7 @@ import type { EndedReason } from '../../media/contract/call-outcome.ts';
 import { ACTIVE } from '../calls/active-statuses.ts';
 import type { CallRecord } from '../calls/call-record.ts';
 import type { Queryable } from '../store/database.ts';
+import type { Write } from '../store/joint-write.ts';
 import type { Consent } from './lead-fields.ts';
 import type { LeadStatus } from './lead-store.ts';
 
@@ -35,17 +36,13 @@ export async function lockLead(tx: Queryable, workspaceId: string, leadId: strin
   return { ...lead, active: ongoing.length > 0 };
 }
 
-export async function takeLead(
-  tx: Queryable,
-  call: { workspaceId: string; leadId: string; callUuid: string },
-  now: Date,
-): Promise<void> {
-  await tx.query(
-    `UPDATE leads SET before_call = jsonb_build_object('status', status, 'lastCallUuid', last_call_uuid), status = 'calling',
-                      call_count = call_count + 1, last_call_uuid = $3, updated_at = $4
-     WHERE workspace_id = $1 AND id = $2`,
-    [call.workspaceId, call.leadId, call.callUuid, now],
-  );
+export function takenLead(call: { workspaceId: string; leadId: string; callUuid: string }, now: Date): Write {
+  return {
+    sql: (place) =>
+      `UPDATE leads SET before_call = jsonb_build_object('status', status, 'lastCallUuid', last_call_uuid), status = 'calling',
+              call_count = call_count + 1, last_call_uuid = ${place(call.callUuid)}, updated_at = ${place(now)}
+        WHERE workspace_id = ${place(call.workspaceId)} AND id = ${place(call.leadId)}`,
+  };
 }
 
 /** The carrier throttled the attempt, so there was no call (contract §1): the lead is as it was before. */

@@ -5,11 +5,11 @@
  */
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
 import type { Clock } from '../../media/contract/clock.ts';
-import { appendCallLog } from '../calls/append-call-log.ts';
+import type { CallChange } from '../calls/call-change.ts';
 import type { CallRow } from '../calls/call-row.ts';
-import { noteActedOn } from '../carriers/acted-on.ts';
+import { actedOn } from '../carriers/acted-on.ts';
 import type { Queryable } from '../store/database.ts';
-import { givenToken, patchMediaToken, type StreamTokens } from './stream-token.ts';
+import { givenToken, type StreamTokens, waitingForStream } from './stream-token.ts';
 import type { ApplyOptions } from './transition.ts';
 
 export interface CarrierReportDeps {
@@ -48,11 +48,12 @@ export class CarrierReport implements ApplyOptions {
     return this.#lostTooOften;
   }
 
-  /** Throws `ActedOnBefore` for a copy. */
-  async alongside(tx: Queryable, call: CallRow): Promise<void> {
+  /** The write of a copy throws `ActedOnBefore`. */
+  async alongside(tx: Queryable, change: CallChange): Promise<void> {
+    const { call } = change;
     this.#token = null;
     this.#lostTooOften = null;
-    await noteActedOn(tx, call.callUuid, this.#signature);
+    change.also(actedOn(call.callUuid, this.#signature));
     if (this.#wanted === 'none' || !mayTalk(call)) return;
     if (this.#wanted === 'once' && call.mediaTokenUsedAt !== null) return;
     if (this.#wanted === 'again') {
@@ -62,10 +63,10 @@ export class CarrierReport implements ApplyOptions {
         return;
       }
       const data = { lostEpoch: call.epoch, lostMediaId: call.ownerMediaId };
-      await appendCallLog(tx, call.callUuid, [{ kind: STREAM_REOPENED, data, atEpochMs }]);
+      change.log({ kind: STREAM_REOPENED, data, atEpochMs });
     }
     this.#token = await givenToken(tx, call, this.#deps.streamTokens);
-    await patchMediaToken(tx, call.callUuid, this.#token);
+    change.set(waitingForStream(this.#token));
   }
 }
 

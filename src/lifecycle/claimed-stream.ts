@@ -12,15 +12,16 @@ import type { Clock } from '../../media/contract/clock.ts';
 import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import type { CallSetup } from '../../media/contract/link-messages.ts';
 import type { CallLogLine } from '../calls/append-call-log.ts';
+import type { CallChange } from '../calls/call-change.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallRow, lockCallForRun } from '../calls/call-row.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { placeholdersOf } from '../calls/call-setup.ts';
-import { changeCall } from '../calls/change-call.ts';
 import { nextDeadline } from '../calls/timers.ts';
-import { issueRecordingKey } from '../recordings/recording-keys.ts';
+import { newRecordingKey } from '../recordings/recording-keys.ts';
 import { firstStreamBegan } from '../recordings/recording-rows.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import type { Write } from '../store/joint-write.ts';
 import { withTablePrices } from '../usage/agent-prices.ts';
 
 export interface ClaimedStreamDeps {
@@ -53,7 +54,8 @@ export class RunIsFenced extends Error {
 /** What a token that held names. */
 export interface ProvenClaim {
   run: ClaimingRun;
-  callUuid: string;
+  /** Of the locked call. */
+  change: CallChange;
   nowEpochMs: number;
   /** Lines of the call's log that belong before the claim's. */
   logged?: readonly CallLogLine[];
@@ -80,26 +82,39 @@ export interface ClaimedStream {
 export async function takeStream(
   tx: Queryable,
   sealer: Sealer,
-  { run, callUuid, nowEpochMs, logged = [], detail }: ProvenClaim,
+  { run, change, nowEpochMs, logged = [], detail }: ProvenClaim,
 ): Promise<ClaimedStream> {
   const { runId, mediaId } = run;
-  const before = await lockCallForRun(tx, callUuid, runId);
-  if (before === undefined) throw new RunIsFenced(runId);
-  const lease = {
-    epoch: before.epoch + 1,
+  const { call } = change;
+  const ownerBefore = call.ownerRun;
+  change.set({
+    epoch: call.epoch + 1,
     ownerRun: runId,
     ownerMediaId: mediaId,
     orphanedAt: null,
     mediaStoppedAt: null,
-  };
-  const owned: CallRow = { ...before, ...lease };
-  const call: CallRow = { ...owned, deadlineAt: nextDeadline(owned, nowEpochMs) };
+  });
+  change.set({ deadlineAt: nextDeadline(call, nowEpochMs) });
   const data = { mediaId, epoch: call.epoch, ...detail };
-  const lines = [...logged, { kind: 'media.claimed', data, atEpochMs: nowEpochMs }];
-  const events = await changeCall(tx, callUuid, { ...lease, deadlineAt: call.deadlineAt }, lines);
-  const recordingKeyHex = await issueRecordingKey(tx, sealer, call);
+  change.log(...logged, { kind: 'media.claimed', data, atEpochMs: nowEpochMs });
+  const key = newRecordingKey(sealer, call);
+  await change.also(livingRun(runId), key.write).write(tx);
   const checkpoint = await resumeFrom(tx, call, nowEpochMs);
-  return { call, ownerBefore: before.ownerRun, recordingKeyHex, checkpoint, events, atEpochMs: nowEpochMs };
+  const { events } = change;
+  return { call, ownerBefore, recordingKeyHex: key.keyHex, checkpoint, events, atEpochMs: nowEpochMs };
+}
+
+/** It cannot die before the commit: `fenceRun` waits for that, or it is dead and gets nothing. */
+export function livingRun(runId: string): Write {
+  return {
+    sql: (place) => `SELECT 1 AS one FROM media_runs WHERE run_id = ${place(runId)} AND dead_at IS NULL FOR KEY SHARE`,
+    returns: {
+      value: 'count(*)::int',
+      to(living) {
+        if (living === 0) throw new RunIsFenced(runId);
+      },
+    },
+  };
 }
 
 /** When that is committed: who follows the call hears of it, and this is what media is given. `leg`: its kind's own. */

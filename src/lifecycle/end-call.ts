@@ -21,7 +21,7 @@ export async function endCall(
     hangupBy: reason === 'operator_hangup' ? 'operator' : 'platform',
   } as const;
   const applied = await transitions.apply(callUuid, observation, {
-    alongside: (tx, call) =>
+    alongside: (tx, { call }) =>
       recordAudit(tx, {
         workspaceId: call.workspaceId,
         by,

@@ -28,6 +28,8 @@ export interface ReaperDeps {
   lineCarriers: LineCarriers;
   publicUrl: string;
   effects: Pick<SideEffects, 'hangUpOnce'>;
+  /** See `UnwrittenTalk`: a call ends with all that was said of it. Absent: nothing waits to be written. */
+  allWritten?(callUuid: string): Promise<void>;
   /** See `timers.ts`; default 1. */
   timerScale?: number;
   /** Absent: it sweeps each second. */
@@ -40,6 +42,8 @@ export interface Reaper {
   sweep(): Promise<number>;
   /** A deadline may come before the next sweep: sweep then. */
   nudge(deadlineAt: Date | null): void;
+  /** The same of a call, whose former deadline comes to nothing. */
+  moved(callUuid: string, deadlineAt: Date | null): void;
   /** Resolves when the running sweep is over. */
   close(): Promise<void>;
 }
@@ -89,6 +93,8 @@ export function createReaper(deps: ReaperDeps): Reaper {
   let databaseWasAway = false;
   /** The next that is known. */
   let dueAtEpochMs = Number.NEGATIVE_INFINITY;
+  /** Of calls that this process has changed: those within the horizon. */
+  const near = new Map<string, number>();
   /** Until then the calls are looked at each second: behind the next deadline there may be more. */
   let busyUntilMs = Number.NEGATIVE_INFINITY;
   let leave = (): void => {};
@@ -227,6 +233,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
   }
 
   async function finish(call: CallRow, timer: TimerKind, report: EndReport): Promise<void> {
+    await deps.allWritten?.(call.callUuid);
     await transitions.apply(call.callUuid, { type: 'finish', ifDue: timer, ...report });
   }
 
@@ -249,7 +256,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
       await patchCall(tx, callUuid, { deadlineAt: next });
       return next;
     });
-    nudge(deadlineAt);
+    moved(callUuid, deadlineAt);
   }
 
   function schedule(afterMs: number): void {
@@ -270,10 +277,12 @@ export function createReaper(deps: ReaperDeps): Reaper {
       return;
     }
     watchWallClock();
-    if (deps.due !== undefined && dueAtEpochMs > clock.epochMs() && clock.nowMs() >= busyUntilMs) {
-      schedule(Math.min(SWEEP_EVERY_MS, dueAtEpochMs - clock.epochMs() + 1));
+    const nextEpochMs = Math.min(dueAtEpochMs, ...near.values());
+    if (deps.due !== undefined && nextEpochMs > clock.epochMs() && clock.nowMs() >= busyUntilMs) {
+      schedule(Math.min(SWEEP_EVERY_MS, nextEpochMs - clock.epochMs() + 1));
       return;
     }
+    for (const [callUuid, atEpochMs] of near) if (atEpochMs <= clock.epochMs()) near.delete(callUuid);
     let nextInMs = SWEEP_EVERY_MS;
     dueAtEpochMs = Number.POSITIVE_INFINITY;
     running = sweep()
@@ -308,6 +317,14 @@ export function createReaper(deps: ReaperDeps): Reaper {
     schedule(Math.max(0, afterMs) + 1);
   }
 
+  function moved(callUuid: string, deadlineAt: Date | null): void {
+    near.delete(callUuid);
+    const afterMs = (deadlineAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.epochMs();
+    if (deadlineAt === null || afterMs >= HORIZON_MS) return;
+    near.set(callUuid, deadlineAt.getTime());
+    schedule(Math.max(0, afterMs) + 1);
+  }
+
   const question = {
     sql: () => `(${NEXT_DEADLINE})`,
     found(epochMs: unknown) {
@@ -326,6 +343,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     },
     sweep,
     nudge,
+    moved,
     async close() {
       closed = true;
       leave();

@@ -4,6 +4,7 @@
  * nothing but the token's digest is stored. The claim that wins burns it; what comes after a claim is another token.
  */
 import { createHash, createHmac } from 'node:crypto';
+import type { CallPatch } from '../calls/call-row.ts';
 import { type GivenKeys, hkdfKeys } from '../sealing/master-keys.ts';
 import type { Queryable } from '../store/database.ts';
 
@@ -48,9 +49,6 @@ export async function givenToken(
 }
 
 /** From now on the stream is claimed with this token, once. */
-export async function patchMediaToken(tx: Queryable, callUuid: string, token: string): Promise<void> {
-  await tx.query('UPDATE calls SET media_token_sha256 = $2, media_token_used_at = NULL WHERE call_uuid = $1', [
-    callUuid,
-    sha256OfToken(token),
-  ]);
+export function waitingForStream(token: string): CallPatch {
+  return { mediaTokenSha256: sha256OfToken(token), mediaTokenUsedAt: null };
 }

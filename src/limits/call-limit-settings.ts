@@ -18,11 +18,15 @@ export interface CallScope {
 }
 
 export interface SettingsReader {
-  /** Throws when the line is not one of the workspace. */
-  read(scope: CallScope): Promise<CallLimitSettings>;
+  /** `known`: somebody has just read them. Throws when the line is not one of the workspace. */
+  read(scope: CallScope, known?: CallLimitSettings): Promise<CallLimitSettings>;
 }
 
 const MOST_KEPT = 10_000;
+/** Of a statement with a workspace `w` and its line `l`. */
+export const LIMIT_COLUMNS = `
+  w.max_concurrent_calls AS "workspaceConcurrent", w.max_calls_per_second AS "workspacePerSecond",
+  l.max_concurrent_calls AS "lineConcurrent", l.max_calls_per_second AS "linePerSecond"`;
 
 export function createSettingsReader(deps: {
   database: Queryable;
@@ -32,17 +36,12 @@ export function createSettingsReader(deps: {
 }): SettingsReader {
   const kept = new Map<string, { settings: CallLimitSettings; untilMs: number }>();
   return {
-    async read({ workspaceId, lineId }) {
+    async read({ workspaceId, lineId }, known) {
       const key = `${workspaceId}:${lineId}`;
-      const known = kept.get(key);
+      const last = kept.get(key);
       const nowMs = deps.clock.nowMs();
-      if (known !== undefined && nowMs < known.untilMs) return known.settings;
-      const [settings] = await deps.database.query<CallLimitSettings>(
-        `SELECT w.max_concurrent_calls AS "workspaceConcurrent", w.max_calls_per_second AS "workspacePerSecond",
-                l.max_concurrent_calls AS "lineConcurrent", l.max_calls_per_second AS "linePerSecond"
-         FROM workspaces w JOIN phone_lines l ON l.workspace_id = w.id WHERE w.id = $1 AND l.id = $2`,
-        [workspaceId, lineId],
-      );
+      if (known === undefined && last !== undefined && nowMs < last.untilMs) return last.settings;
+      const settings = known ?? (await look(workspaceId, lineId));
       kept.delete(key);
       if (settings === undefined) throw new Error(`Line ${lineId} is not one of workspace ${workspaceId}.`);
       if (deps.keepMs > 0) kept.set(key, { settings, untilMs: nowMs + deps.keepMs });
@@ -50,4 +49,12 @@ export function createSettingsReader(deps: {
       return settings;
     },
   };
+
+  async function look(workspaceId: string, lineId: string): Promise<CallLimitSettings | undefined> {
+    const [row] = await deps.database.query<CallLimitSettings>(
+      `SELECT ${LIMIT_COLUMNS} FROM workspaces w JOIN phone_lines l ON l.workspace_id = w.id WHERE w.id = $1 AND l.id = $2`,
+      [workspaceId, lineId],
+    );
+    return row;
+  }
 }

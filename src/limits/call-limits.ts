@@ -1,25 +1,33 @@
 /**
  * Step 13 of contract §2: may this workspace start one more call on this line now, and when may the carrier be asked?
- * Called by placement alone. `admit` takes rates and slots, all or nothing; `settle` turns the promised slot into the
- * call's row, in the row's own transaction; `turn` spaces what was let through, so that the carrier never sees more
- * than the line's rate. How leases and rows belong together is `docs/decisions/limits.md`.
+ * Called by placement alone. `admit` takes rates, slots and the line's turn, all or nothing; `settle` turns the
+ * promised slot into the call's row, in the row's own transaction; the turn spaces what was let through, so that the
+ * carrier never sees more than the line's rate. How leases and rows belong together is `docs/decisions/limits.md`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Queryable } from '../store/database.ts';
+import type { Write } from '../store/joint-write.ts';
 import { type CallLimitSettings, type CallScope, createSettingsReader } from './call-limit-settings.ts';
 import { type RateAsk, rateAsk, remainingOf } from './gcra.ts';
 import { rateNames, slotNames } from './limit-names.ts';
 import type { AdmissionAnswer, Hold, SlotAsk } from './limit-store.ts';
 import { createLineFloor, paceAsk, spacedAsk } from './line-pace.ts';
 import { createRemainingTimes } from './remaining-time.ts';
-import { admitToSlots, keepPromise, type LimitStores, PROMISE_MS } from './slot-admission.ts';
+import { admitToSlots, keptPromise, type LimitStores, PROMISE_MS } from './slot-admission.ts';
 
 export type CallLimitAnswer =
-  | { ok: true; left: CallsLeft }
+  | { ok: true; left: CallsLeft; turn: LineTurn }
   | { ok: false; code: CallLimitCode /** 1 to 30. */; retryAfterSeconds: number; left: CallsLeft };
 
 /** The last: the operator has limited the line to 0. */
 export type CallLimitCode = 'cps_limit' | 'concurrency_limit' | 'line_switched_off';
+
+/** The place among a line's calls that was taken with the admission. */
+export interface LineTurn {
+  perSecond: number;
+  /** When the carrier may be asked; of `clock.nowMs`. */
+  atMs: number;
+}
 
 /** For the RateLimit headers (contract §11); of line and workspace, the tighter one. */
 export interface CallsLeft {
@@ -28,11 +36,15 @@ export interface CallsLeft {
 }
 
 export interface CallLimits {
-  admit(scope: CallScope, callUuid: string): Promise<CallLimitAnswer>;
-  /** In the transaction that inserts the row. False: the promise has ended; insert nothing. */
-  settle(tx: Queryable, callUuid: string): Promise<boolean>;
-  /** How long to wait, in ms, before the carrier is asked. Null: so many wait already that this one must not. */
-  turn(scope: CallScope): Promise<number | null>;
+  /** `known`: the scope's settings, where somebody has just read them. */
+  admit(scope: CallScope, callUuid: string, known?: CallLimitSettings): Promise<CallLimitAnswer>;
+  /** A part of the statement that inserts the row, which throws `PromiseEnded` where there must be none. */
+  settle(callUuid: string): Write;
+  /**
+   * How long to wait, in ms, before the carrier is asked. `taken`: with the admission; null where it is asked again.
+   * Null: so many wait already that this one must not.
+   */
+  turn(scope: CallScope, taken: LineTurn | null): Promise<number | null>;
   /** Gives the slots back when no row was written. */
   release(scope: CallScope, callUuid: string): Promise<void>;
 }
@@ -44,6 +56,8 @@ export interface CallLimitsDeps extends LimitStores {
   settingsKeptMs: number;
 }
 
+/** A turn that is over for so long may be another's by now, of another process: the row was slow to be written. */
+const MISSED_MS = 250;
 const CPS_RETRY_SECONDS = 1;
 const SWITCHED_OFF_RETRY_SECONDS = 30;
 
@@ -54,17 +68,20 @@ export function createCallLimits(deps: CallLimitsDeps): CallLimits {
   const floor = createLineFloor(clock);
 
   return {
-    async admit(scope, callUuid) {
-      const limits = await settings.read(scope);
+    async admit(scope, callUuid, known) {
+      const limits = await settings.read(scope, known);
       const { lineConcurrent, linePerSecond } = limits;
       if (lineConcurrent === 0 || linePerSecond === 0) return switchedOff(lineConcurrent, linePerSecond);
       const { rates, slots } = asksOf(scope, limits);
       const answer = await admitToSlots(deps, { rates, slots, holder: callUuid }, PROMISE_MS);
       if (!answer.ok) return refused(scope, answer, rates, slots);
-      return { ok: true, left: leftAfter(answer, rates, slots, 1) };
+      const atMs = clock.nowMs() + (answer.tatsUs[rates.length - 1] ?? 0) / 1000;
+      return { ok: true, left: leftAfter(answer, rates, slots, 1), turn: { perSecond: linePerSecond, atMs } };
     },
-    settle: keepPromise,
-    async turn(scope) {
+    settle: keptPromise,
+    async turn(scope, taken) {
+      const lateMs = taken === null ? Number.POSITIVE_INFINITY : clock.nowMs() - taken.atMs;
+      if (taken !== null && lateMs < MISSED_MS) return floor.wait(scope.lineId, taken.perSecond, Math.max(0, -lateMs));
       // The row is there: that the store is away now must not leave it undialled. This process still spaces its own.
       let perSecond = 1;
       let turnMs = 0;
@@ -105,7 +122,7 @@ export function callHold(scope: CallScope, callUuid: string): Hold {
   return { holder: callUuid, names: [slotNames.workspaceCalls(scope.workspaceId), slotNames.lineCalls(scope)] };
 }
 
-/** Workspace first, as in `callHold`. A second's worth may come at once. */
+/** Workspace first, as in `callHold`; a second's worth may come at once. The line's turn last: it is no limit. */
 function asksOf(scope: CallScope, limits: CallLimitSettings): { rates: RateAsk[]; slots: SlotAsk[] } {
   const [workspaceName = '', lineName = ''] = callHold(scope, '').names;
   const { workspacePerSecond, linePerSecond } = limits;
@@ -116,6 +133,7 @@ function asksOf(scope: CallScope, limits: CallLimitSettings): { rates: RateAsk[]
         burst: workspacePerSecond,
       }),
       spacedAsk(rateNames.lineCalls(scope.lineId), linePerSecond),
+      paceAsk(rateNames.linePace(scope.lineId), linePerSecond),
     ],
     slots: [
       { name: workspaceName, limit: limits.workspaceConcurrent },
@@ -131,7 +149,7 @@ function leftAfter(
   slots: readonly SlotAsk[],
   taken: 0 | 1,
 ): CallsLeft {
-  const rateLeft = rates.map((ask, index) => ({
+  const rateLeft = rates.slice(0, -1).map((ask, index) => ({
     limit: ask.toleranceUs < 0 ? 0 : Math.floor(ask.toleranceUs / ask.periodUs) + 1,
     remaining: remainingOf(ask, (answer.tatsUs[index] ?? 0) + taken * ask.periodUs),
   }));

@@ -4,6 +4,7 @@
  * it, and while it comes and goes. Used for phone calls (`call-limits.ts`) and for web sessions (`embed-limits.ts`).
  */
 import type { Queryable } from '../store/database.ts';
+import { type Write, writeTogether } from '../store/joint-write.ts';
 import type { Admission, AdmissionAnswer, LimitStore } from './limit-store.ts';
 
 export interface LimitStores {
@@ -33,14 +34,31 @@ export async function admitToSlots(
   return { ...last, tatsUs: first.tatsUs };
 }
 
-/**
- * The promise becomes the row: call it in the transaction that inserts the row. False: the promise has ended, and the
- * slot may be another's by now, so there must be no row.
- */
-export async function keepPromise(tx: Queryable, callUuid: string): Promise<boolean> {
-  const kept = await tx.query(
-    `DELETE FROM limit_leases WHERE holder = $1 AND name ~ '^(calls|web):' AND until > clock_timestamp() RETURNING 1 AS one`,
-    [callUuid],
-  );
-  return kept.length > 0;
+/** The promise was not kept in time, and the slot may be another's by now: there must be no row. */
+export class PromiseEnded extends Error {}
+
+/** The promise becomes the row: a part of the statement that inserts it. Throws `PromiseEnded`. */
+export function keptPromise(callUuid: string): Write {
+  return {
+    sql: (place) => `DELETE FROM limit_leases WHERE holder = ${place(callUuid)} AND ${IS_PROMISE} RETURNING 1 AS one`,
+    returns: {
+      value: 'count(*)::int',
+      to(kept) {
+        if (kept === 0) throw new PromiseEnded();
+      },
+    },
+  };
 }
+
+/** The same in the transaction that inserts the row, by itself. False: there must be no row. */
+export async function keepPromise(tx: Queryable, callUuid: string): Promise<boolean> {
+  try {
+    await writeTogether(tx, [keptPromise(callUuid)]);
+    return true;
+  } catch (error) {
+    if (error instanceof PromiseEnded) return false;
+    throw error;
+  }
+}
+
+const IS_PROMISE = `name ~ '^(calls|web):' AND until > clock_timestamp()`;

@@ -1,20 +1,24 @@
 /**
- * A carrier's media socket wants its call: who it is, whether the carrier signed, and whether it is the first. One
- * UPDATE burns the token, so of any number of claims one wins; what the winner gets is in
+ * A carrier's media socket wants its call: who it is, whether the carrier signed, and whether it is the first. The
+ * token is burned on the locked row, so of any number of claims one wins; what the winner gets is in
  * `src/lifecycle/claimed-stream.ts`. Asked by media over the link (`media-peer.ts`).
  */
 import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
-import { type CallRow, SELECT_CALL } from '../calls/call-row.ts';
+import { CallChange } from '../calls/call-change.ts';
+import { lockCall } from '../calls/call-row.ts';
 import { createAgentReader } from '../calls/call-setup.ts';
+import { mayTalk } from '../lifecycle/carrier-report.ts';
 import { type ClaimedStreamDeps, type ClaimingRun, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
+import type { DialledCalls } from '../lifecycle/dialled-calls.ts';
 import type { LineCarriers } from '../lifecycle/line-carriers.ts';
 import { sha256OfToken } from '../lifecycle/stream-token.ts';
 
 interface ClaimDeps extends ClaimedStreamDeps {
   log: Logger;
   lineCarriers: LineCarriers;
+  dialledCalls: Pick<DialledCalls, 'ofToken'>;
   publicUrl: string;
   /** Of this node alone, where it has its own. */
   streamBase: string | null;
@@ -34,7 +38,7 @@ export function createClaimStream(deps: ClaimDeps): ClaimStream {
   const agentOf = createAgentReader(database);
   return async (run, claim) => {
     const tokenSha256 = sha256OfToken(claim.token);
-    const [seen] = await database.query<CallRow>(`${SELECT_CALL} WHERE c.media_token_sha256 = $1`, [tokenSha256]);
+    const seen = await deps.dialledCalls.ofToken(tokenSha256);
     if (seen === undefined || seen.carrier !== claim.carrier) return REFUSED.unknown;
 
     const carrier = await deps.lineCarriers.of(seen);
@@ -49,14 +53,11 @@ export function createClaimStream(deps: ClaimDeps): ClaimStream {
     const agent = await agentOf(seen);
     const nowEpochMs = clock.epochMs();
     const won = await database.transaction(async (tx) => {
-      const burned = await tx.query(
-        `UPDATE calls SET media_token_used_at = $3
-          WHERE call_uuid = $1 AND media_token_sha256 = $2 AND media_token_used_at IS NULL AND status = 'in_progress'
-            AND carrier_ended_at IS NULL AND ending IS NULL
-         RETURNING 1 AS one`,
-        [seen.callUuid, tokenSha256, new Date(nowEpochMs)],
-      );
-      return burned.length === 0 ? null : takeStream(tx, sealer, { run, callUuid: seen.callUuid, nowEpochMs });
+      const call = await lockCall(tx, seen.callUuid);
+      if (call === undefined || !mayTalk(call) || call.mediaTokenUsedAt !== null) return null;
+      if (call.mediaTokenSha256?.equals(tokenSha256) !== true) return null;
+      const change = new CallChange(call).set({ mediaTokenUsedAt: new Date(nowEpochMs) });
+      return takeStream(tx, sealer, { run, change, nowEpochMs });
     });
     if (won === null) return REFUSED.used;
     const leg = { carrierCallId: won.call.carrierCallId, format: formatAtCarrier(won.call.carrier) };

@@ -1,22 +1,23 @@
 /**
  * What one media process has said and control has not yet written. Messages about one call are handled in their order,
  * one after the other; calls do not wait for each other. What running calls tell in passing (`batchable`) is collected
- * and handled together, for all calls at once; whatever else comes for a call hurries what it has told before.
+ * and handled together, for all calls at once; whatever else comes for a call takes along what it has told before.
  * A message counts as handled when its transaction has committed, and only then may the link acknowledge it: what
  * control had in hand when it died comes again. While the database is away everything waits here, in order; at
  * `pauseAt` the socket is no longer read, and the rest waits at the sender. A message that can never be written is
  * reported once and dropped, so that it does not hold up the others.
  *
- *   push → lane of its call ─ batchable ─► due, 100 ms or 1 s ──► handleTogether ─┐
- *                           └ any other ─► handle ────────────────────────────────┴► next of the lane, acknowledged
+ *   push → lane of its call ─ batchable ─► due, 100 ms or some s ──► handleTogether ─┐
+ *                           └ any other, with what is before it ──► handle ───────────┴► next of the lane, acknowledged
  */
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Gate } from './gate.ts';
 
 export interface InboxOptions<Message, Batchable extends Message> {
   clock: Clock;
-  handle(message: Exclude<Message, Batchable>): Promise<void>;
-  /** By call, each in its order; all or none. */
+  /** `before`: what the call told right before it. All or none. */
+  handle(message: Exclude<Message, Batchable>, before: readonly Batchable[]): Promise<void>;
+  /** By call, each in its order. One that rejected is asked again with the same messages. */
   handleTogether(calls: readonly (readonly Batchable[])[]): Promise<void>;
   isBatchable(message: Message): message is Batchable;
   /** Somebody here looks on while the call runs. Absent: at every call. */
@@ -40,7 +41,7 @@ const DEFAULT_PAUSE_AT = 5_000;
 /** Collected before they are written. Who follows a call sees its words so much later. */
 export const BATCH_AFTER_MS = 100;
 /** Where nobody here follows. Until then the sender keeps them too: they are lost only where both ends die at once. */
-export const UNFOLLOWED_BATCH_AFTER_MS = 1_000;
+export const UNFOLLOWED_BATCH_AFTER_MS = 4_000;
 /** So many do not wait for more. */
 const MANY = 500;
 /** Of one call; the rest comes in the next. */
@@ -130,7 +131,12 @@ export class Inbox<Message, Batchable extends Message> {
       this.#goOn(opened);
     } else {
       lane.entries.push(entry);
-      if (this.#due.has(lane)) this.#batchSoon(this.#options.isBatchable(message) ? this.#patienceMs(lane) : 0);
+      if (!this.#due.has(lane)) return;
+      if (this.#options.isBatchable(message)) this.#batchSoon(this.#patienceMs(lane));
+      else {
+        this.#due.delete(lane);
+        this.#goOn(lane);
+      }
     }
   }
 
@@ -148,18 +154,25 @@ export class Inbox<Message, Batchable extends Message> {
       return;
     }
     if (this.#closed) return;
-    if (this.#options.isBatchable(head.message)) {
+    const end = lane.entries.findIndex(({ message }) => !this.#options.isBatchable(message));
+    if (end >= 0 && end <= MOST_OF_A_CALL) void this.#handleUpTo(lane, end);
+    else {
       this.#due.add(lane);
-      const isWaitedFor = lane.entries.some(({ message }) => !this.#options.isBatchable(message));
-      this.#batchSoon(isWaitedFor ? 0 : this.#patienceMs(lane));
-    } else void this.#handleHead(lane, head);
+      this.#batchSoon(end >= 0 ? 0 : this.#patienceMs(lane));
+    }
   }
 
-  async #handleHead(lane: Lane<Message>, head: Entry<Message>): Promise<void> {
-    const message = head.message as Exclude<Message, Batchable>;
-    await this.#untilHandled([head.message], () => this.#options.handle(message));
-    this.#handled([head]);
-    lane.entries.shift();
+  /** The message at `end`, which is the first that is not batchable, and all before it. */
+  async #handleUpTo(lane: Lane<Message>, end: number): Promise<void> {
+    const entries = lane.entries.slice(0, end + 1);
+    const before = entries.slice(0, end).map(({ message }) => message as Batchable);
+    const message = entries[end]!.message as Exclude<Message, Batchable>;
+    if (!(await this.#untilHandled([...before, message], () => this.#options.handle(message, before)))) {
+      await this.#oneByOne(before);
+      await this.#untilHandled([message], () => this.#options.handle(message, []));
+    }
+    this.#handled(entries);
+    lane.entries.splice(0, entries.length);
     this.#goOn(lane);
   }
 
@@ -185,6 +198,7 @@ export class Inbox<Message, Batchable extends Message> {
 
   async #batch(): Promise<void> {
     this.#cancelBatch = null;
+    if (this.#due.size === 0) return;
     this.#isBatching = true;
     this.#nextAfterMs = UNFOLLOWED_BATCH_AFTER_MS;
     const taken = this.#take();
@@ -192,16 +206,19 @@ export class Inbox<Message, Batchable extends Message> {
     if (this.#due.size > 0) this.#nextAfterMs = 0;
     const together = [...taken.values()];
     const messages = together.map((entries) => entries.map(({ message }) => message as Batchable));
-    if (!(await this.#untilHandled(messages.flat(), () => this.#options.handleTogether(messages)))) {
-      // One of them cannot be written: the others are not to suffer for it.
-      for (const message of messages.flat())
-        await this.#untilHandled([message], () => this.#options.handleTogether([[message]]));
-    }
+    if (!(await this.#untilHandled(messages.flat(), () => this.#options.handleTogether(messages))))
+      await this.#oneByOne(messages.flat());
     this.#isBatching = false;
     this.#handled(together.flat());
     for (const [lane, entries] of taken) lane.entries.splice(0, entries.length);
     if (this.#due.size > 0) this.#batchSoon(this.#nextAfterMs);
     for (const lane of taken.keys()) this.#goOn(lane);
+  }
+
+  /** One of them cannot be written: the others are not to suffer for it. */
+  async #oneByOne(messages: readonly Batchable[]): Promise<void> {
+    for (const message of messages)
+      await this.#untilHandled([message], () => this.#options.handleTogether([[message]]));
   }
 
   /** The unbroken run of batchable messages at the head of each lane that is due. */

@@ -10,11 +10,13 @@ import { MediaPeer, type MediaPeerDeps, type PeerTransport } from './media-peer.
 
 export interface LinkServer {
   listen(socketPath: string): Promise<void>;
-  /** Messages of media that wait for their transaction, over all runs. */
   /** A connected process carries the call, or what one said of it is not written yet. */
   mayStillSpeak(callUuid: string): boolean;
-  /** Something that a process has said about the call is not written yet. */
+  /** Something that a process has said about the call is not written yet; as somebody asks, it is now. */
   hasUnwritten(callUuid: string): boolean;
+  /** What was said of any call is written now. */
+  hurry(): void;
+  /** Messages of media that wait for their transaction, over all runs. */
   unhandledCount(): number;
   /** This run was given up by another node. */
   fenced(runId: string): void;
@@ -118,6 +120,9 @@ export function createLinkServer(deps: MediaPeerDeps): LinkServer {
     },
     hasUnwritten: (callUuid) => [...peers.values()].some((peer) => peer.hasUnwritten(callUuid)),
     mayStillSpeak: (callUuid) => [...peers.values()].some((peer) => peer.mayStillSpeak(callUuid)),
+    hurry() {
+      for (const peer of peers.values()) peer.hurry();
+    },
     fenced(runId) {
       for (const peer of peers.values()) if (peer.runId === runId) peer.fenced();
     },

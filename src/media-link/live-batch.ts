@@ -1,139 +1,222 @@
 /**
- * What media processes tell of running calls (events, turns, checkpoints), of many calls in one transaction: so that a
- * call's talk costs the database a share of a commit, not some. Partial words are shown to who follows, and neither
- * written nor read for. What another epoch says is refused: its owner was replaced. Called by `media-messages.ts`, and
- * again with the same messages when the database was away: at worst a line of the log stands twice.
+ * The one writer of what media processes tell of running calls (events, turns, checkpoints, what was used), of many
+ * calls together: so that a call's talk costs the database a share of a statement, not some. Partial words are shown to
+ * who follows, and neither written nor read for. What another epoch says is refused: its owner was replaced. Called by
+ * the inbox, and again with the same messages when the database was away: at worst a line of the log stands twice.
+ *
+ *   what only adds to a call ──► write-talk.ts: one statement for all of them
+ *   what changes its row too ──► talk-change.ts: one transaction, a statement a call
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import type { ConversationEvent, ReplyStages } from '../../media/contract/conversation.ts';
+import type { ReplyStages } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
-import type { CallLogLine } from '../calls/append-call-log.ts';
+import { CallChange } from '../calls/call-change.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallPatch, type CallRow, isWriter, lockCalls, patchCall } from '../calls/call-row.ts';
-import { withWarning } from '../calls/call-warnings.ts';
+import { isWriter, type LockedCall, lockCalls } from '../calls/call-row.ts';
+import { readTurns } from '../calls/call-turns.ts';
 import { isTerminal } from '../calls/state-machine.ts';
-import { type Talk, writeTalk } from '../calls/write-talk.ts';
-import { streamBegan } from '../recordings/recording-rows.ts';
+import { type Standing, writeTalk } from '../calls/write-talk.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { settleToolUse } from '../tools/tool-log.ts';
-import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
+import { writeUsage } from '../usage/call-usage.ts';
+import { tellOfCall } from '../webhooks/outbox.ts';
+import { addTalk, dataOf, isPlain, isToolEnd, isWritten, lineOf, type TalkMessage, turnsIn } from './talk-change.ts';
 
-export type LiveMessage = Extract<ToControl, { type: 'live' | 'checkpoint' | 'media.started' }>;
-/** What becomes a line of the call's log. */
-type ToldMessage = Exclude<LiveMessage, { type: 'checkpoint' }>;
+export type UsageMessage = Extract<ToControl, { type: 'usage' }>;
+export type LiveMessage = TalkMessage | UsageMessage;
 
 export interface LiveBatchDeps {
   database: Database;
   clock: Clock;
   bus: Pick<CallEventBus, 'publish' | 'isFollowed'>;
-  recordCallEvent: RecordCallEvent;
   webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   /** A reply's steps were stored. */
   replied(stages: ReplyStages): void;
-  refuse(message: LiveMessage, why: 'stale_epoch' | 'unknown_call'): void;
+  refuse(message: TalkMessage, why: 'stale_epoch' | 'unknown_call'): void;
 }
 
 export interface LiveBatch {
-  /** Messages by call, in the order of each; a call stands once. All are written, or none. */
+  /** Messages by call, in the order of each; a call stands once. Rejects where some are not written. */
   write(calls: readonly (readonly LiveMessage[])[]): Promise<void>;
+  /**
+   * Of one call: what may become a part of a change by who holds `epoch`; the rest is written here and now, or refused.
+   */
+  readyToAdd(messages: readonly LiveMessage[], epoch: number): Promise<readonly TalkMessage[]>;
+  /** `tx`: of the change. */
+  add(tx: Queryable, change: CallChange, messages: readonly TalkMessage[]): Promise<void>;
+  /** That change is committed, and its lines are published by whoever made it. */
+  added(messages: readonly TalkMessage[]): void;
 }
 
-/** What partial words need of their call's row. */
-type Standing = Pick<CallRow, 'callUuid' | 'epoch' | 'orphanedAt' | 'transcriptStatus'>;
+/** Of one call, in their order. */
+type Told = readonly TalkMessage[];
 
-/** One call's part of a batch. */
-interface Part<Row extends Standing = CallRow> {
-  call: Row;
-  /** Those of its owner. */
-  messages: readonly LiveMessage[];
+interface Written {
+  messages: Told;
+  /** Lines of the log, in the order of the messages that have one. */
+  events: readonly CallEvent[];
+  deliveryIds: readonly string[];
 }
 
 /** Rows that are remembered between batches, so that partial words need no look at them. */
 const MOST_REMEMBERED = 10_000;
 
 export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
-  const { database, bus } = deps;
+  const { database, clock, bus } = deps;
   /** As they were when they were last read or written. */
   const remembered = new Map<string, Standing>();
+  /** Of a batch that was written in part, and comes again. */
+  const done = new WeakSet<LiveMessage>();
 
   return {
-    async write(all) {
-      const calls = all.map((messages) => messages.filter(isWanted)).filter((messages) => messages.length > 0);
-      if (calls.length === 0) return;
-      const written = calls.some((messages) => messages.some(isWritten))
-        ? await database.transaction((tx) => writeAll(tx, calls))
-        : await readAll(calls);
-      for (const event of written.events) bus.publish(event);
-      if (written.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(written.deliveryIds);
-      for (const message of written.owned) for (const stages of repliesIn(message)) deps.replied(stages);
+    write,
+    async readyToAdd(messages, epoch) {
+      const left = messages.filter((message) => !done.has(message));
+      const talk = left.filter((message) => message.type !== 'usage');
+      // A tool's end is settled by statements of its own, and another's words are not the caller's to add.
+      const isAddable = talk.every((message) => message.epoch === epoch && !isToolEnd(message));
+      await write([isAddable ? left.filter((message) => message.type === 'usage') : left]);
+      return isAddable ? talk : [];
+    },
+    async add(tx, change, messages) {
+      // Its words were deleted meanwhile, and none comes back.
+      const isDeleted = change.call.transcriptStatus === 'deleted';
+      await addWords(tx, change, isDeleted ? messages.filter(({ type }) => type !== 'live') : messages);
+    },
+    added(messages) {
+      for (const message of messages) {
+        done.add(message);
+        for (const stages of repliesIn(message)) deps.replied(stages);
+      }
     },
   };
 
+  async function write(all: readonly (readonly LiveMessage[])[]): Promise<void> {
+    const open = all.map((messages) => messages.filter((message) => !done.has(message)));
+    const calls = open
+      .map((messages) => messages.filter((message) => message.type !== 'usage'))
+      .map((messages) => messages.filter(isWanted))
+      .filter((messages) => messages.length > 0);
+    const shown = calls.filter((messages) => !messages.some(isWritten));
+    const written = calls.filter((messages) => messages.some(isWritten));
+    const left = await addToCalls(written.filter(isOneTellers));
+    await changeCalls([...left, ...written.filter((messages) => !isOneTellers(messages))]);
+    if (shown.length > 0) await showOnly(shown);
+    await noteUsage(open.flat().filter((message) => message.type === 'usage'));
+  }
+
   /** Nobody reads partial words later. */
-  function isWanted(message: LiveMessage): boolean {
+  function isWanted(message: TalkMessage): boolean {
     return isWritten(message) || bus.isFollowed(message.callUuid);
   }
 
-  interface Written {
-    events: CallEvent[];
-    deliveryIds: string[];
-    owned: readonly LiveMessage[];
-  }
-
-  async function writeAll(tx: Queryable, calls: readonly (readonly LiveMessage[])[]): Promise<Written> {
-    const parts = partsOf(calls, remember(await lockCalls(tx, uuidsOf(calls))));
-    const owned = parts.flatMap(({ messages }) => messages);
-    const told = owned.filter((message): message is ToldMessage => message.type !== 'checkpoint' && isWritten(message));
-    const turns = told.flatMap((message) =>
-      message.type === 'live' && message.event.type === 'turn'
-        ? [{ callUuid: message.callUuid, turn: message.event.turn }]
-        : [],
-    );
-    const checkpoints = await writeRows(tx, parts);
-    const stored = await writeTalk(tx, { lines: told.map(lineOf), turns, checkpoints });
-    await searchAgain(tx, parts);
-    for (const message of told) {
-      if (message.type === 'media.started') await streamBegan(tx, message, new Date(startedEpochMs(message)));
+  /** In one statement. Returns those that ask for more than that. */
+  async function addToCalls(calls: readonly Told[]): Promise<Told[]> {
+    if (calls.length === 0) return [];
+    const told = calls.flat();
+    const { standings, written, events } = await writeTalk(database, {
+      calls: calls.map(([first]) => ({ callUuid: first!.callUuid, epoch: first!.epoch })),
+      lines: told.flatMap((message) => {
+        const line = lineOf(message, clock);
+        return line === null ? [] : [{ ...line, callUuid: message.callUuid }];
+      }),
+      turns: turnsIn(told),
+      checkpoints: calls.flatMap((messages) => {
+        const last = messages.findLast((message) => message.type === 'checkpoint');
+        return last === undefined ? [] : [{ callUuid: last.callUuid, checkpoint: last.checkpoint }];
+      }),
+    });
+    remember(standings.values());
+    for (const messages of calls) {
+      const { callUuid } = messages[0]!;
+      if (!written.has(callUuid)) continue;
+      tell({ messages, events: events.filter((event) => event.callUuid === callUuid), deliveryIds: [] });
     }
-    const deliveryIds = await storeToolUses(tx, parts);
-    const byMessage = new Map<LiveMessage, CallEvent>(told.map((message, index) => [message, stored[index]!]));
-    return { events: owned.flatMap((message) => shown(message, byMessage.get(message))), deliveryIds, owned };
+    return calls.filter((messages) => !written.has(messages[0]!.callUuid));
   }
 
-  function lineOf(message: ToldMessage): CallLogLine & { callUuid: string } {
-    const { callUuid, epoch } = message;
-    if (message.type === 'live') {
-      return { callUuid, kind: message.event.type, data: dataOf(message.event), atEpochMs: message.atEpochMs };
+  /** In one transaction. */
+  async function changeCalls(calls: readonly Told[]): Promise<void> {
+    if (calls.length === 0) return;
+    const written = await database.transaction(async (tx) => {
+      const rows = await lockCalls(tx, uuidsOf(calls));
+      remember(rows.values());
+      const all: Written[] = [];
+      for (const { call, messages } of partsOf(calls, rows)) all.push(await changeCall(tx, call, messages));
+      return all;
+    });
+    for (const one of written) tell(one);
+  }
+
+  async function changeCall(tx: Queryable, call: LockedCall, messages: Told): Promise<Written> {
+    const change = new CallChange(call);
+    await addWords(tx, change, messages);
+    await change.write(tx);
+    const events = [...change.events];
+    await storeToolUses(tx, change, messages);
+    return { messages, events, deliveryIds: change.deliveryIds };
+  }
+
+  async function addWords(tx: Queryable, change: CallChange, messages: Told): Promise<void> {
+    addTalk(change, messages, clock);
+    const { status, callUuid } = change.call;
+    if (!isTerminal(status) || turnsIn(messages).length === 0) return;
+    // Late words: the call log's search has read the others already.
+    await change.write(tx);
+    await tx.query('SELECT call_search_write(c) FROM calls c WHERE c.call_uuid = $1', [callUuid]);
+  }
+
+  /** The uses of tools that ended, and a webhook for each that failed. */
+  async function storeToolUses(tx: Queryable, change: CallChange, messages: Told): Promise<void> {
+    const { callUuid, workspaceId, agentId } = change.call;
+    for (const message of messages) {
+      if (!isToolEnd(message)) continue;
+      const { toolCallId, name, outcome, code, status, ms } = message.event;
+      const use = { callUuid, workspaceId, agentId, toolCallId, name, startedAtEpochMs: message.atEpochMs - ms };
+      const isNews = await settleToolUse(tx, use, { outcome, code, status, ms });
+      if (!isNews || outcome !== 'failed') continue;
+      const tool = { toolCallId, name, error: code, status, ms };
+      const turns = () => readTurns(tx, callUuid);
+      await tellOfCall(change, { event: 'tool.failed', extra: { tool }, turns }, clock);
     }
-    return {
-      callUuid,
-      kind: message.type,
-      data: { streamId: message.streamId, epoch },
-      atEpochMs: deps.clock.epochMs(),
-    };
-  }
-
-  function startedEpochMs({ startedAtEpochMs }: Extract<LiveMessage, { type: 'media.started' }>): number {
-    return startedAtEpochMs ?? deps.clock.epochMs();
+    await change.write(tx);
   }
 
   /** Nothing of it is kept: no lock, no transaction, and mostly no statement. */
-  async function readAll(calls: readonly (readonly LiveMessage[])[]): Promise<Written> {
+  async function showOnly(calls: readonly Told[]): Promise<void> {
     const unknown = uuidsOf(calls).filter((callUuid) => !remembered.has(callUuid));
     if (unknown.length > 0) {
-      const rows = await database.query<Standing>(
-        `SELECT call_uuid AS "callUuid", epoch, lease_until AS "orphanedAt", transcript_status AS "transcriptStatus"
-           FROM calls WHERE call_uuid = ANY ($1::uuid[])`,
-        [unknown],
+      remember(
+        await database.query<Standing>(
+          `SELECT call_uuid AS "callUuid", epoch, lease_until AS "orphanedAt", transcript_status AS "transcriptStatus"
+             FROM calls WHERE call_uuid = ANY ($1::uuid[])`,
+          [unknown],
+        ),
       );
-      remember(new Map(rows.map((row) => [row.callUuid, row])));
     }
-    const owned = partsOf(calls, remembered).flatMap(({ messages }) => messages);
-    return { events: owned.flatMap((message) => shown(message, undefined)), deliveryIds: [], owned };
+    for (const { messages } of partsOf(calls, remembered)) tell({ messages, events: [], deliveryIds: [] });
   }
 
-  function remember<Row extends Standing>(rows: Map<string, Row>): Map<string, Row> {
-    for (const { callUuid, epoch, orphanedAt, transcriptStatus } of rows.values()) {
+  /** What was used was used, whoever carries the call by now. */
+  async function noteUsage(messages: readonly UsageMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    await writeUsage(database, messages);
+    for (const message of messages) done.add(message);
+  }
+
+  function tell({ messages, events, deliveryIds }: Written): void {
+    let next = 0;
+    for (const message of messages) {
+      done.add(message);
+      const event = lineOf(message, clock) === null ? shownOnly(message) : events[next++]!;
+      if (event !== null) bus.publish(event);
+    }
+    if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
+    for (const message of messages) for (const stages of repliesIn(message)) deps.replied(stages);
+  }
+
+  function remember(standings: Iterable<Standing>): void {
+    for (const { callUuid, epoch, orphanedAt, transcriptStatus } of standings) {
       remembered.delete(callUuid);
       remembered.set(callUuid, { callUuid, epoch, orphanedAt, transcriptStatus });
     }
@@ -141,16 +224,16 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
       if (remembered.size <= MOST_REMEMBERED) break;
       remembered.delete(callUuid);
     }
-    return rows;
   }
 
+  /** Refuses what is not its call's owner's. */
   function partsOf<Row extends Standing>(
-    calls: readonly (readonly LiveMessage[])[],
+    calls: readonly Told[],
     rows: ReadonlyMap<string, Row>,
-  ): Part<Row>[] {
+  ): { call: Row; messages: Told }[] {
     return calls.flatMap((messages) => {
       const call = rows.get(messages[0]!.callUuid);
-      const isOwners = ({ epoch }: LiveMessage): boolean => call !== undefined && isWriter(call, epoch);
+      const isOwners = ({ epoch }: TalkMessage): boolean => call !== undefined && isWriter(call, epoch);
       for (const message of messages)
         if (!isOwners(message)) deps.refuse(message, call ? 'stale_epoch' : 'unknown_call');
       if (call === undefined) return [];
@@ -160,93 +243,25 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
       return own.length === 0 ? [] : [{ call, messages: own }];
     });
   }
-
-  /** Returns the checkpoints of calls of which nothing else is written. */
-  async function writeRows(tx: Queryable, parts: readonly Part[]): Promise<Talk['checkpoints']> {
-    const checkpoints = [];
-    for (const { call, messages } of parts) {
-      const patch = patchOf(call, messages);
-      const last = messages.findLast((message) => message.type === 'checkpoint');
-      if (Object.keys(patch).length > 0) {
-        await patchCall(tx, call.callUuid, last === undefined ? patch : { ...patch, checkpoint: last.checkpoint });
-      } else if (last !== undefined) checkpoints.push({ callUuid: call.callUuid, checkpoint: last.checkpoint });
-    }
-    return checkpoints;
-  }
-
-  /** Late words: the call log's search has read the others already. */
-  async function searchAgain(tx: Queryable, parts: readonly Part[]): Promise<void> {
-    for (const { call, messages } of parts) {
-      if (isTerminal(call.status) && messages.some(isTurn))
-        await tx.query('SELECT call_search_write(c) FROM calls c WHERE c.call_uuid = $1', [call.callUuid]);
-    }
-  }
-
-  /** The uses of tools that ended, and a webhook for each that failed. */
-  async function storeToolUses(tx: Queryable, parts: readonly Part[]): Promise<string[]> {
-    const deliveryIds: string[] = [];
-    for (const { call, messages } of parts) {
-      for (const message of messages) {
-        if (message.type !== 'live' || message.event.type !== 'tool' || message.event.phase !== 'end') continue;
-        const { toolCallId, name, outcome, code, status, ms } = message.event;
-        const { callUuid, workspaceId, agentId } = call;
-        const use = { callUuid, workspaceId, agentId, toolCallId, name, startedAtEpochMs: message.atEpochMs - ms };
-        const isNews = await settleToolUse(tx, use, { outcome, code, status, ms });
-        if (!isNews || outcome !== 'failed') continue;
-        const tool = { toolCallId, name, error: code, status, ms };
-        deliveryIds.push(...(await deps.recordCallEvent(tx, call, 'tool.failed', { tool }, deps.clock)));
-      }
-    }
-    return deliveryIds;
-  }
 }
 
-function uuidsOf(calls: readonly (readonly LiveMessage[])[]): string[] {
+/** All are plain, and of one epoch. */
+function isOneTellers(messages: Told): boolean {
+  return messages.every((message) => isPlain(message) && message.epoch === messages[0]!.epoch);
+}
+
+function uuidsOf(calls: readonly Told[]): string[] {
   return calls.map((messages) => messages[0]!.callUuid);
 }
 
-function isWritten(message: LiveMessage): boolean {
-  return message.type !== 'live' || message.event.type !== 'partial';
-}
-
-function isTurn(message: LiveMessage): boolean {
-  return message.type === 'live' && message.event.type === 'turn';
-}
-
-function dataOf(event: ConversationEvent): object {
-  const { type: _type, ...data } = event;
-  return data;
-}
-
-function shown(message: LiveMessage, stored: CallEvent | undefined): CallEvent[] {
-  if (stored !== undefined) return [stored];
-  if (message.type !== 'live') return [];
+/** Partial words; null: nothing to be shown. */
+function shownOnly(message: TalkMessage): CallEvent | null {
+  if (message.type !== 'live') return null;
   const { callUuid, atEpochMs, event } = message;
-  return [{ callUuid, id: null, at: new Date(atEpochMs), kind: event.type, data: { ...dataOf(event) } }];
+  return { callUuid, id: null, at: new Date(atEpochMs), kind: event.type, data: { ...dataOf(event) } };
 }
 
-function repliesIn(message: LiveMessage): ReplyStages[] {
+function repliesIn(message: TalkMessage): ReplyStages[] {
   const stages = message.type === 'live' && message.event.type === 'latency' ? message.event.latency.stages : null;
   return stages ? [stages] : [];
-}
-
-function patchOf(call: CallRow, messages: readonly LiveMessage[]): CallPatch {
-  const patch: CallPatch = {};
-  for (const message of messages) {
-    // Only now: of a stream that never began no recording will be told.
-    if (message.type === 'media.started' && call.recordingStatus === 'none') patch.recordingStatus = 'pending';
-    if (message.type !== 'live') continue;
-    const { event } = message;
-    if (event.type === 'first_audio') {
-      patch.latency = { ...(patch.latency ?? call.latency), answerToFirstWordMs: event.answerToFirstWordMs };
-    } else if (event.type === 'barge_in' && event.phase === 'resume') {
-      patch.falseBargeIns = (patch.falseBargeIns ?? call.falseBargeIns ?? 0) + 1;
-    } else if (event.type === 'warning') {
-      patch.warnings = withWarning(patch.warnings ?? call.warnings, event);
-    } else if (event.type === 'tool' && event.phase === 'end' && event.outcome === 'failed') {
-      // What the call log finds such calls by.
-      patch.warnings = withWarning(patch.warnings ?? call.warnings, { code: 'tool.failed' });
-    } else if (event.type === 'turn' && isTerminal(call.status)) patch.transcriptStatus = 'ready';
-  }
-  return patch;
 }

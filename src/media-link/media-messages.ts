@@ -11,28 +11,25 @@ import { ENDED_REASONS, type EndedReason, isEndedReason } from '../../media/cont
 import type { Clock } from '../../media/contract/clock.ts';
 import type { RecordingFacts, ReplyStages } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
-import { appendCallLog } from '../calls/append-call-log.ts';
-import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
+import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { engineAtFault } from '../calls/call-failure.ts';
 import type { CallError } from '../calls/call-record.ts';
-import { type CallRow, isWriter, lockCall, patchCall } from '../calls/call-row.ts';
-import { readTurns } from '../calls/call-turns.ts';
+import { isWriter } from '../calls/call-row.ts';
 import { summariseLatencies } from '../calls/latency-summary.ts';
-import { writeWaveformLatency } from '../calls/waveform-latency.ts';
-import type { Observation } from '../lifecycle/observe.ts';
-import type { Transitions } from '../lifecycle/transition.ts';
+import { addWaveformLatency } from '../calls/waveform-latency.ts';
+import type { Observed, Transitions } from '../lifecycle/transition.ts';
+import { lockRecorded, type RecordedCall } from '../recordings/recorded-call.ts';
 import type { RecordingLinks } from '../recordings/recording-links.ts';
-import { writeRecordingReport } from '../recordings/recording-report.ts';
+import { type AfterReport, addRecordingReport } from '../recordings/recording-report.ts';
 import { streamNeverBegan } from '../recordings/recording-rows.ts';
+import type { RecordingUploader } from '../recordings/recording-uploader.ts';
 import { settleRecording } from '../recordings/settle-recording.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
-import { writeUsage } from '../usage/call-usage.ts';
-import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
-import { createLiveBatch, type LiveMessage } from './live-batch.ts';
+import { createLiveBatch, type LiveMessage, type UsageMessage } from './live-batch.ts';
 
-export type CallMessage = EpochMessage | Extract<ToControl, { type: 'usage' }>;
+export type CallMessage = EpochMessage | UsageMessage;
 /** Of who carries the call. */
 type EpochMessage = Extract<ToControl, { callUuid: string; epoch: number }>;
 
@@ -42,11 +39,10 @@ export interface MediaMessagesDeps {
   log: Logger;
   bus: Pick<CallEventBus, 'publish' | 'isFollowed'>;
   transitions: Transitions;
-  recordCallEvent: RecordCallEvent;
   tools: Pick<ToolExecutor, 'claim'>;
   webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
   /** This node's disk, on which media has finished a recording; and the uploader that takes it to the store. */
-  recordings: { node: string; nudge(): void };
+  recordings: { node: string } & Pick<RecordingUploader, 'nudge' | 'offer'>;
   sealer: Sealer;
   links: RecordingLinks;
   /** A reply's steps were stored. */
@@ -54,15 +50,20 @@ export interface MediaMessagesDeps {
 }
 
 export interface MediaMessages {
-  handle(message: Exclude<CallMessage, LiveMessage>): Promise<void>;
+  /** See `InboxOptions.handle`. */
+  handle(message: Exclude<CallMessage, LiveMessage>, before?: readonly LiveMessage[]): Promise<void>;
   /** See `LiveBatch.write`. */
   handleTogether(calls: readonly (readonly LiveMessage[])[]): Promise<void>;
   /** Messages refused because a newer epoch owns the call. */
   staleCount(): number;
 }
 
+/** What ends a call is one transaction with its last words. */
+const TAKES_TALK_ALONG: ReadonlySet<CallMessage['type']> = new Set(['agent.ended', 'web.ended', 'media.stopped']);
+
 export function isLive(message: CallMessage): message is LiveMessage {
-  return message.type === 'live' || message.type === 'checkpoint' || message.type === 'media.started';
+  const { type } = message;
+  return type === 'live' || type === 'checkpoint' || type === 'media.started' || type === 'usage';
 }
 
 export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
@@ -79,57 +80,76 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   }
 
   /**
-   * Runs `work` on the locked row if the message's epoch is the row's, or an earlier one where that is fine; then
-   * publishes what it returns.
+   * Runs `work` on the locked call if the message's epoch is the row's, or an earlier one where that is fine; writes
+   * its change, and tells of it.
    */
   async function onOwnedCall(
     message: EpochMessage,
-    work: (tx: Queryable, call: CallRow) => Promise<{ events: CallEvent[]; deliveryIds?: string[] }>,
+    work: (tx: Queryable, recorded: RecordedCall) => Promise<void>,
     mayBeEarlier = false,
   ): Promise<void> {
     const done = await database.transaction(async (tx) => {
-      const call = await lockCall(tx, message.callUuid);
-      if (call === undefined) return 'unknown_call';
+      const recorded = await lockRecorded(tx, message.callUuid);
+      if (recorded === undefined) return 'unknown_call';
+      const { change } = recorded;
+      const { call } = change;
       if (mayBeEarlier ? call.epoch < message.epoch : !isWriter(call, message.epoch)) return 'stale_epoch';
-      return work(tx, call);
+      await work(tx, recorded);
+      await change.write(tx);
+      return change;
     });
     if (typeof done === 'string') {
       refuse(message, done);
       return;
     }
     for (const event of done.events) bus.publish(event);
-    if (done.deliveryIds !== undefined && done.deliveryIds.length > 0)
-      deps.webhookDispatcher.dispatch(done.deliveryIds);
+    if (done.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(done.deliveryIds);
   }
 
-  async function handleOne(message: Exclude<CallMessage, LiveMessage>): Promise<void> {
-    const { callUuid } = message;
-    if (message.type === 'usage') {
-      // What was used was used, whoever carries the call by now.
-      await writeUsage(database, callUuid, message.lines);
-      return;
-    }
-    const { epoch } = message;
+  /**
+   * What the observation makes of the call, and what it told right before that, in one transaction. `isOfTurns`: the
+   * observation is made of turns, these among them.
+   */
+  async function applied(
+    message: EpochMessage,
+    before: readonly LiveMessage[],
+    observed: Observed,
+    isOfTurns = false,
+  ): Promise<void> {
+    const { callUuid, epoch } = message;
+    const told = await live.readyToAdd(before, epoch);
+    const withTalk: Observed = async (tx, seen) => {
+      await live.add(tx, seen.change, told);
+      if (isOfTurns) await seen.change.write(tx);
+      return typeof observed === 'function' ? observed(tx, seen) : observed;
+    };
+    const done = await transitions.apply(callUuid, told.length === 0 ? observed : withTalk, { epoch });
+    if (typeof done === 'string') for (const one of [...told, message]) refuse(one, done);
+    else live.added(told);
+  }
+
+  async function handleOne(
+    message: Exclude<CallMessage, LiveMessage>,
+    before: readonly LiveMessage[] = [],
+  ): Promise<void> {
+    const { callUuid, epoch } = message;
+    if (!TAKES_TALK_ALONG.has(message.type) && before.length > 0) await live.write([before]);
     switch (message.type) {
       case 'web.session':
-        return onOwnedCall(message, async (tx) => {
+        return onOwnedCall(message, async (_tx, { change }) => {
           const { visitor, audio, resumeNumber } = message;
-          if (visitor !== null) await patchCall(tx, callUuid, visitor);
-          await tx.query('UPDATE web_sessions SET audio = $2, resume_number = $3 WHERE call_uuid = $1', [
-            callUuid,
-            JSON.stringify(audio),
-            resumeNumber,
-          ]);
-          const data = { epoch, audio, resumeNumber };
-          return {
-            events: await appendCallLog(tx, callUuid, [{ kind: message.type, data, atEpochMs: clock.epochMs() }]),
-          };
+          if (visitor !== null) change.set(visitor);
+          change.also({
+            sql: (place) =>
+              `UPDATE web_sessions SET audio = ${place(JSON.stringify(audio))}, resume_number = ${place(resumeNumber)}
+                WHERE call_uuid = ${place(callUuid)}`,
+          });
+          change.log({ kind: message.type, data: { epoch, audio, resumeNumber }, atEpochMs: clock.epochMs() });
         });
       case 'tool.call': {
         let start = (): void => {};
-        await onOwnedCall(message, async (tx, call) => {
-          start = await deps.tools.claim(tx, call, message.ask);
-          return { events: [] };
+        await onOwnedCall(message, async (tx, { change }) => {
+          start = await deps.tools.claim(tx, change.call, message.ask);
         });
         start();
         return;
@@ -142,26 +162,18 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
         const error = message.error === null ? null : await errorOf(callUuid, reason, message.error);
         const { disposition } = message;
         const hangupBy = endedByAgent(reason) ? ('agent' as const) : ('platform' as const);
-        const observation = { type: 'end.asked' as const, reason, hangupBy, error, disposition };
-        const applied = await transitions.apply(callUuid, observation, { epoch });
-        if (typeof applied === 'string') refuse(message, applied);
-        return;
+        return applied(message, before, { type: 'end.asked', reason, hangupBy, error, disposition });
       }
-      case 'web.ended': {
-        const applied = await transitions.apply(callUuid, { type: message.type, why: message.why }, { epoch });
-        if (typeof applied === 'string') refuse(message, applied);
-        return;
-      }
+      case 'web.ended':
+        return applied(message, before, { type: message.type, why: message.why });
       case 'media.stopped': {
         const { why, durationMs } = message;
-        const observation = async (tx: Queryable): Promise<Observation> => {
-          await streamNeverBegan(tx, message);
-          const latency = summariseLatencies(message.latencies, await readTurns(tx, callUuid));
+        const observation: Observed = async (tx, { turns, recordings }) => {
+          await streamNeverBegan(tx, await recordings(), message);
+          const latency = summariseLatencies(message.latencies, await turns());
           return { type: message.type, why, durationMs, latency };
         };
-        const applied = await transitions.apply(callUuid, observation, { epoch });
-        if (typeof applied === 'string') refuse(message, applied);
-        return;
+        return applied(message, before, observation, true);
       }
       case 'recording':
         // The recording of a stream that was lost is finished after the call has come back elsewhere.
@@ -185,22 +197,25 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
     const { sound, ...facts } = message.recording ?? { sound: undefined };
     const recording = message.recording === null ? null : (facts as RecordingFacts);
     if (message.recording === null) log.warn({ callUuid, error }, 'the call could not be recorded');
-    let next = { upload: false, superfluous: null as string | null };
+    const offered = deps.recordings.offer();
+    let next: AfterReport = { upload: null, superfluous: null };
     await onOwnedCall(
       message,
-      async (tx, call) => {
-        const at = { node: deps.recordings.node, nowEpochMs: clock.epochMs() };
-        const told = await writeRecordingReport(tx, call, { epoch: message.epoch, recording, error }, at);
-        next = told.next;
-        if (sound !== undefined) await writeWaveformLatency(tx, call, message.epoch, sound);
-        const settled = await settleRecording(deps, tx, call);
-        return { events: [...told.events, ...settled.events], deliveryIds: settled.deliveryIds };
+      async (tx, recorded) => {
+        const nowEpochMs = clock.epochMs();
+        const at = { node: deps.recordings.node, nowEpochMs, dueAt: offered?.dueAt ?? new Date(nowEpochMs) };
+        next = await addRecordingReport(recorded, { epoch: message.epoch, recording, error }, at);
+        if (sound !== undefined) await addWaveformLatency(tx, recorded, message.epoch, sound);
+        await settleRecording(deps, tx, recorded);
       },
       true,
     );
     // It was still being finished when it was erased, or it is stored already.
     if (next.superfluous !== null) await rm(next.superfluous, { force: true });
-    if (next.upload) deps.recordings.nudge();
+    if (next.upload === null) return;
+    // One that was told before is due by itself.
+    if (offered !== null && next.upload.nextAt === offered.dueAt) offered.take(next.upload);
+    else deps.recordings.nudge();
   }
 
   return {

@@ -174,6 +174,11 @@ export class MediaPeer implements MediaMember {
     return true;
   }
 
+  /** What it has said is written now. */
+  hurry(): void {
+    this.#inbox.hurry();
+  }
+
   /** It has not come back: what it carried has no owner any more. False: what it said last is not written yet. */
   lost(): boolean {
     this.#deps.monitors?.runLost(this);

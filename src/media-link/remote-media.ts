@@ -17,8 +17,8 @@ export interface RemoteMedia {
   prepare(runId: string, callUuid: string): void;
   /** Resolves when what that run has said of the call is written, or nobody is there to know, or after 2 s. */
   lastWord(runId: string, callUuid: string): Promise<void>;
-  /** The same of what it has said already, whether or not it goes on. */
-  written(runId: string, callUuid: string): Promise<void>;
+  /** The same of what it has said already, whether or not it goes on, within `limitMs`. */
+  written(runId: string, callUuid: string, limitMs: number): Promise<void>;
 }
 
 /** What a node does when another asks it. */
@@ -33,6 +33,8 @@ export interface AskedOfHere {
 
 const CONTROL_LIMIT_MS = 3_000;
 const LAST_WORD_LIMIT_MS = 2_000;
+/** Who waits no longer than this does not ask whether the machine lives. */
+const SHORT_WAIT_MS = 500;
 
 export function createRemoteMedia(deps: {
   wire: Pick<NodeWire, 'ask' | 'tell'>;
@@ -53,10 +55,15 @@ export function createRemoteMedia(deps: {
     );
   }
 
-  async function untilSaid(runId: string, kind: string, callUuid: string): Promise<void> {
+  async function untilSaid(
+    runId: string,
+    kind: string,
+    { callUuid, limitMs }: { callUuid: string; limitMs: number },
+  ): Promise<void> {
     const node = await deps.nodeOf(runId).catch(() => null);
     if (node === null) return;
-    const said = wire.ask(node, kind, { callUuid }, LAST_WORD_LIMIT_MS);
+    const said = wire.ask(node, kind, { callUuid }, limitMs);
+    if (limitMs <= SHORT_WAIT_MS) return void (await said);
     // Its row may not know yet that it was killed: the call, whose stream its carrier has lost, goes on without it.
     await Promise.race([said, deps.answers(node).then((lives) => (lives ? said : null))]);
   }
@@ -71,8 +78,8 @@ export function createRemoteMedia(deps: {
     },
     tell: (runId, message) => toNodeOf(runId, 'media.tell', { runId, message }),
     prepare: (runId, callUuid) => toNodeOf(runId, 'media.prepare', { runId, callUuid }),
-    lastWord: (runId, callUuid) => untilSaid(runId, 'media.last_word', callUuid),
-    written: (runId, callUuid) => untilSaid(runId, 'media.written', callUuid),
+    lastWord: (runId, callUuid) => untilSaid(runId, 'media.last_word', { callUuid, limitMs: LAST_WORD_LIMIT_MS }),
+    written: (runId, callUuid, limitMs) => untilSaid(runId, 'media.written', { callUuid, limitMs }),
   };
 }
 

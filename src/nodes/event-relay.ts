@@ -32,6 +32,8 @@ export function createEventRelay(deps: {
   node: string;
   /** There are other nodes. */
   isInCompany(): boolean;
+  /** What was said of calls here is written now: somebody elsewhere begins to look on. */
+  hurry(): void;
 }): EventRelay {
   const { database, clock, log, bus, wire, node } = deps;
   /** By call and node: what ends it. */
@@ -57,7 +59,7 @@ export function createEventRelay(deps: {
   }
 
   function follow(callUuid: string, follower: string): void {
-    const name = `${callUuid} ${follower}`;
+    const name = nameOf(callUuid, follower);
     told.get(name)?.();
     const unsubscribe = bus.subscribe(callUuid, (event) => {
       if (!fromElsewhere.has(event)) wire.tell(follower, 'events.told', event);
@@ -72,7 +74,9 @@ export function createEventRelay(deps: {
   }
 
   wire.on('events.follow', ({ callUuids, node: follower }: Follow) => {
+    const isNews = callUuids.some((callUuid) => !told.has(nameOf(callUuid, follower)));
     for (const callUuid of callUuids) follow(callUuid, follower);
+    if (isNews) deps.hurry();
   });
   wire.on('events.told', (event: CallEvent) => {
     const heard = { ...event, at: new Date(event.at) };
@@ -89,4 +93,8 @@ export function createEventRelay(deps: {
       for (const end of [...told.values()]) end();
     },
   };
+}
+
+function nameOf(callUuid: string, follower: string): string {
+  return `${callUuid} ${follower}`;
 }

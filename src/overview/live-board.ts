@@ -81,6 +81,8 @@ export function createLiveBoard(deps: {
   database: Queryable;
   clock: Pick<Clock, 'after' | 'nowMs' | 'epochMs'>;
   log: Logger;
+  /** What is said of calls is written now: somebody looks on. */
+  unwritten: { hurry(): void };
   /** In the order of `uses`: whether each would still be let in. */
   stillHold(uses: readonly { keyId: string; address: string }[]): Promise<boolean[]>;
 }): LiveBoard {
@@ -103,6 +105,7 @@ export function createLiveBoard(deps: {
 
   async function look(): Promise<void> {
     await endThoseWithoutRights();
+    deps.unwritten.hurry();
     for (const [workspaceId, workspace] of watched) {
       try {
         await read(database, workspaceId, workspace);

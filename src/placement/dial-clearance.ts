@@ -7,14 +7,15 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import { ACTIVE } from '../calls/active-statuses.ts';
 import { judgeDestination } from '../dialling/destination-rule.ts';
-import { type DialPolicy, hasCeilings, readDialPolicy } from '../dialling/dial-policy.ts';
+import { type DialPolicy, dialPolicyOf, hasCeilings, NEW_DIAL_POLICY } from '../dialling/dial-policy.ts';
 import { auditRefusedDestination } from '../dialling/limit-reached.ts';
-import { giveLeadBack, lockLead, takeLead } from '../leads/lead-calls.ts';
+import { giveLeadBack, lockLead, takenLead } from '../leads/lead-calls.ts';
 import { readLead } from '../leads/lead-store.ts';
 import type { GivenKeys } from '../sealing/master-keys.ts';
 import type { Queryable } from '../store/database.ts';
-import { readPolicyFor } from '../suppressions/calling-policy.ts';
-import { createPermitSigner, type PermitFacts, writePermit } from '../suppressions/dial-permit.ts';
+import { readTogether } from '../store/joint-read.ts';
+import { policyFor } from '../suppressions/calling-policy.ts';
+import { createPermitSigner, newPermit, type PermitFacts } from '../suppressions/dial-permit.ts';
 import { applyRules } from '../suppressions/dial-rules.ts';
 import type { CompliancePolicy, DialClearance, DialRefusal, NewCall } from './ports.ts';
 
@@ -34,14 +35,13 @@ export function createDialClearance(deps: {
     const { workspaceId, to } = attempt;
     const lead = attempt.lead === null ? null : await lockLead(tx, workspaceId, attempt.lead.id);
     if (lead === undefined) return { ok: false, code: 'lead_not_found' };
-    const policy = await readPolicyFor(tx, workspaceId, to);
+    const { policy, dialPolicy } = await readRules(tx, workspaceId, to);
     if (policy.suppressed) return { ok: false, code: 'blocked_suppressed' };
     if (lead?.status === 'do_not_contact') return { ok: false, code: 'do_not_contact' };
     if (lead?.active === true) return { ok: false, code: 'lead_active_call' };
     const dial = { phone: to, timezone: lead?.timezone ?? null, atEpochMs: deps.clock.epochMs() };
     const { code, facts } = applyRules(policy, dial);
     if (code !== null) return { ok: false, code };
-    const dialPolicy = await readDialPolicy(tx, workspaceId);
     const asked = { workspaceId, phone: to, lineNumber: attempt.line.number };
     const destination = await judgeDestination(tx, dialPolicy, asked);
     if (destination.refused !== null) {
@@ -70,14 +70,13 @@ export function createDialClearance(deps: {
   return {
     async check(attempt) {
       const { workspaceId, to, leadId, lineNumber } = attempt;
-      const policy = await readPolicyFor(deps.database, workspaceId, to);
+      const { policy, dialPolicy } = await readRules(deps.database, workspaceId, to);
       if (policy.suppressed) return { allowed: false, code: 'blocked_suppressed' };
       const lead = leadId === null ? undefined : await readLead(deps.database, workspaceId, leadId);
       if (lead?.status === 'do_not_contact') return { allowed: false, code: 'do_not_contact' };
       const dial = { phone: to, timezone: lead?.timezone ?? null, atEpochMs: deps.clock.epochMs() };
       const { code } = applyRules(policy, dial);
       if (code !== null) return { allowed: false, code };
-      const dialPolicy = await readDialPolicy(deps.database, workspaceId);
       const destination = await judgeDestination(deps.database, dialPolicy, { workspaceId, phone: to, lineNumber });
       return destination.refused === null ? { allowed: true } : { allowed: false, code: 'blocked_destination' };
     },
@@ -89,19 +88,24 @@ export function createDialClearance(deps: {
         ok: true,
         ceilings: hasCeilings(dialPolicy) ? dialPolicy : null,
         maxCallSeconds: dialPolicy.maxCallSeconds,
-        async grant(callUuid) {
+        grant(callUuid) {
           const atEpochMs = deps.clock.epochMs();
-          const permitId = await writePermit(tx, signer, { ...verdict.permit, callUuid, atEpochMs });
-          if (call.lead !== null) {
-            const { workspaceId, lead } = call;
-            await takeLead(tx, { workspaceId, leadId: lead.id, callUuid }, new Date(atEpochMs));
-          }
-          return { permitId, window: verdict.permit.window };
+          const { permitId, write } = newPermit(signer, { ...verdict.permit, callUuid, atEpochMs });
+          const { workspaceId, lead } = call;
+          const leads =
+            lead === null ? [] : [takenLead({ workspaceId, leadId: lead.id, callUuid }, new Date(atEpochMs))];
+          return { compliance: { permitId, window: verdict.permit.window }, writes: [write, ...leads] };
         },
       };
     },
     withdraw: (tx, call) => giveLeadBack(tx, call),
   };
+}
+
+/** Of the workspace and of the operator. */
+async function readRules(tx: Queryable, workspaceId: string, phone: string) {
+  const [policy, dialPolicy] = await readTogether(tx, policyFor(workspaceId, phone), dialPolicyOf(workspaceId));
+  return { policy: policy!, dialPolicy: dialPolicy ?? NEW_DIAL_POLICY };
 }
 
 /** Two of the same at once: the lock makes the second wait until the first one's row is there. */

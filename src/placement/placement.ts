@@ -8,8 +8,7 @@ import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { usesLocalEngines } from '../../media/contract/agent-definition.ts';
 import { type Clock, pause } from '../../media/contract/clock.ts';
-import { recordAudit } from '../audit/record-audit.ts';
-import { appendCallLog } from '../calls/append-call-log.ts';
+import { auditWrite } from '../audit/record-audit.ts';
 import type { CallCompliance } from '../calls/call-record.ts';
 import { lockCall } from '../calls/call-row.ts';
 import { PLACEMENT_LOST_MS, SUBMISSION_UNKNOWN_MS } from '../calls/timers.ts';
@@ -22,10 +21,12 @@ import { tellOfRefusal } from '../dialling/limit-reached.ts';
 import type { DialledCalls } from '../lifecycle/dialled-calls.ts';
 import type { Observation } from '../lifecycle/observe.ts';
 import type { Applied, Transitions } from '../lifecycle/transition.ts';
-import type { CallLimits, CallsLeft } from '../limits/call-limits.ts';
+import type { CallLimits, CallsLeft, LineTurn } from '../limits/call-limits.ts';
 import type { CallRoom } from '../limits/call-room.ts';
 import type { FairQueue } from '../limits/fair-queue.ts';
+import { PromiseEnded } from '../limits/slot-admission.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { type Write, writeTogether } from '../store/joint-write.ts';
 import type { WebhookDispatcher } from '../webhooks/outbox.ts';
 import type { CallAdmission, CompliancePolicy, DialClearance, NewCall, Placement } from './ports.ts';
 
@@ -115,11 +116,18 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
     release();
   }
   if (!made.ok) return made.refused;
-  const { left, maxDurationSeconds } = made;
+  const { left, turn, maxDurationSeconds } = made;
   const { id: lineId, carrier: carrierName, credentialsVersion = null } = call.line;
-  deps.dialledCalls.placed({ callUuid, lineId, carrier: carrierName, lineCredentialsVersion: credentialsVersion });
+  deps.dialledCalls.placed({
+    callUuid,
+    agentId: call.agent.id,
+    agentVersion: call.agent.version,
+    lineId,
+    carrier: carrierName,
+    lineCredentialsVersion: credentialsVersion,
+  });
 
-  const outcome = await askCarrier(deps, carrier, call, {
+  const outcome = await askCarrier(deps, carrier, call, turn, {
     callUuid,
     to: call.to,
     from: call.line.number,
@@ -141,7 +149,9 @@ async function placeInTurn(deps: PlacementDeps, call: NewCall, callUuid: string)
 /** The carrier was not asked. */
 type NotDialled = { kind: 'no_turn' } | Extract<Placement, { kind: 'blocked' }>;
 
-type Made = { ok: true; left: CallsLeft; maxDurationSeconds: number } | { ok: false; refused: Placement };
+type Made =
+  | { ok: true; left: CallsLeft; turn: LineTurn; maxDurationSeconds: number }
+  | { ok: false; refused: Placement };
 
 /**
  * Clearance first, then the limits, then the day's ceilings and the row that takes the promised slot: all or nothing.
@@ -154,7 +164,7 @@ async function makeCall(
 ): Promise<Made> {
   const { callUuid } = made;
   const toldIds: string[] = [];
-  let admitted = false;
+  let admitted: CallsLeft | null = null;
   let done: Made | null = null;
   try {
     done = await deps.database.transaction(async (tx): Promise<Made> => {
@@ -169,30 +179,33 @@ async function makeCall(
       const day = ceilings === null ? null : await lookAtToday(tx, { ...asked, ceilings });
       if (day !== null && day.refusal !== null) return dayOver(day.refusal);
       // On a connection of its own: what it locks is free again at once, not when this transaction ends.
-      const limits = await deps.callLimits.admit(scope, callUuid);
+      const limits = await deps.callLimits.admit(scope, callUuid, call.limits);
       const { left } = limits;
       if (!limits.ok) {
         const { code, retryAfterSeconds } = limits;
         return { ok: false, refused: { kind: 'limited', code, retryAfterSeconds, left } };
       }
-      admitted = true;
-      if (!(await deps.callLimits.settle(tx, callUuid))) {
-        return { ok: false, refused: { kind: 'limited', code: 'concurrency_limit', retryAfterSeconds: 1, left } };
-      }
+      admitted = left;
       const wantedSeconds = Math.min(made.longestSeconds, verdict.maxCallSeconds ?? made.longestSeconds);
       const reserved = day === null ? null : await reserve(tx, day, wantedSeconds);
       if (reserved !== null && !reserved.ok) return dayOver(reserved.refusal);
       const reservation = reserved?.reservation ?? null;
       const maxDurationSeconds = reservation?.seconds ?? wantedSeconds;
-      const compliance = await verdict.grant(callUuid);
-      await insertCall(tx, deps.clock, call, { callUuid, maxDurationSeconds, compliance, reservation });
-      return { ok: true, left, maxDurationSeconds };
+      const { compliance, writes } = verdict.grant(callUuid);
+      const row = { callUuid, maxDurationSeconds, compliance, reservation };
+      const placed = callWrites(tx, deps.clock, call, row);
+      await writeTogether(tx, [deps.callLimits.settle(callUuid), ...writes, ...placed]);
+      return { ok: true, left, turn: limits.turn, maxDurationSeconds };
     });
     if (toldIds.length > 0) deps.webhookDispatcher.dispatch(toldIds);
     return done;
+  } catch (error) {
+    if (!(error instanceof PromiseEnded) || admitted === null) throw error;
+    const left = admitted;
+    return { ok: false, refused: { kind: 'limited', code: 'concurrency_limit', retryAfterSeconds: 1, left } };
   } finally {
     // Were the row there although COMMIT was not answered, it would hold its slot by itself.
-    if (admitted && done?.ok !== true) deps.callLimits.release(scope, callUuid).catch(() => {});
+    if (admitted !== null && done?.ok !== true) deps.callLimits.release(scope, callUuid).catch(() => {});
   }
 }
 
@@ -208,15 +221,16 @@ async function askCarrier(
   deps: PlacementDeps,
   carrier: Carrier,
   call: NewCall,
+  turn: LineTurn,
   request: PlaceRequest,
 ): Promise<PlaceOutcome | NotDialled> {
   const { callUuid } = request;
   const { workspaceId, to } = call;
-  const place = async (waited: boolean): Promise<PlaceOutcome | NotDialled> => {
-    const waitMs = await deps.callLimits.turn({ workspaceId, lineId: call.line.id });
+  const place = async (taken: LineTurn | null): Promise<PlaceOutcome | NotDialled> => {
+    const waitMs = await deps.callLimits.turn({ workspaceId, lineId: call.line.id }, taken);
     if (waitMs === null) return { kind: 'no_turn' };
     if (waitMs > 0) await pause(deps.clock, waitMs);
-    if (waited || waitMs > 0) {
+    if (taken === null || waitMs > 0) {
       // The number may have been suppressed since the permit was written.
       const lineNumber = call.line.number;
       const verdict = await deps.clearance.check({ workspaceId, to, leadId: call.lead?.id ?? null, lineNumber });
@@ -229,11 +243,11 @@ async function askCarrier(
       return { kind: 'unknown', why: 'the carrier client failed', lateAcceptance: Promise.resolve(null) };
     }
   };
-  const first = await place(false);
+  const first = await place(turn);
   if (first.kind !== 'throttled') return first;
   if (first.retryAfterSeconds > LONGEST_RETRY_PAUSE_SECONDS) return first;
   await pause(deps.clock, first.retryAfterSeconds * 1000);
-  const second = await place(true);
+  const second = await place(null);
   return second.kind === 'no_turn' ? first : second;
 }
 
@@ -316,7 +330,8 @@ async function write(deps: PlacementDeps, callUuid: string, observation: Observa
   }
 }
 
-async function insertCall(
+/** The row, its first line and its entry in the audit. */
+function callWrites(
   tx: Queryable,
   clock: Clock,
   call: NewCall,
@@ -326,54 +341,57 @@ async function insertCall(
     compliance: CallCompliance;
     reservation: Reservation | null;
   },
-): Promise<void> {
+): Write[] {
   const { callUuid, maxDurationSeconds, compliance, reservation } = made;
   const nowEpochMs = clock.epochMs();
   const now = new Date(nowEpochMs);
-  await tx.query(
-    `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, to_number, from_number, name, metadata,
-                        idempotency_key, request_id, status, carrier, created_at, dialed_at, deadline_at,
-                        ring_timeout_seconds, max_duration_seconds, late_acceptance, idempotency_path,
-                        lead_id, lead_values, compliance, line_credentials_version,
-                        dial_key, dial_day, dial_reserved_seconds)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'dialing', $12, $13, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-             $23, $24, $25)`,
-    [
-      callUuid,
-      call.workspaceId,
-      call.agent.id,
-      call.agent.version,
-      call.line.id,
-      call.to,
-      call.line.number,
-      call.name,
-      JSON.stringify(call.metadata),
-      call.idempotencyKey,
-      call.requestId,
-      call.line.carrier,
-      now,
-      new Date(nowEpochMs + PLACEMENT_LOST_MS),
-      RING_TIMEOUT_SECONDS,
-      maxDurationSeconds,
-      call.lateAcceptance,
-      call.idempotencyKey === null ? null : call.idempotencyPath,
-      call.lead?.id ?? null,
-      call.lead === null ? null : JSON.stringify(call.lead.values),
-      JSON.stringify(compliance),
-      call.line.credentialsVersion ?? null,
-      reservation === null ? (call.keyId ?? null) : reservation.countedFor,
-      reservation?.dayBeganAt ?? null,
-      reservation?.seconds ?? null,
-    ],
-  );
-  await appendCallLog(tx, callUuid, [{ kind: 'status', data: { status: 'dialing' }, atEpochMs: nowEpochMs }]);
-  await recordAudit(tx, {
-    workspaceId: call.workspaceId,
-    by: call.by ?? { actor: 'system:placement', requestId: call.requestId },
-    action: 'call.placed',
-    target: `call:${callUuid}`,
-    after: { agentId: call.agent.id, lineId: call.line.id, leadId: call.lead?.id ?? null },
-  });
+  const columns = {
+    call_uuid: callUuid,
+    workspace_id: call.workspaceId,
+    agent_id: call.agent.id,
+    agent_version: call.agent.version,
+    line_id: call.line.id,
+    to_number: call.to,
+    from_number: call.line.number,
+    name: call.name,
+    metadata: JSON.stringify(call.metadata),
+    idempotency_key: call.idempotencyKey,
+    request_id: call.requestId,
+    status: 'dialing',
+    carrier: call.line.carrier,
+    created_at: now,
+    dialed_at: now,
+    deadline_at: new Date(nowEpochMs + PLACEMENT_LOST_MS),
+    ring_timeout_seconds: RING_TIMEOUT_SECONDS,
+    max_duration_seconds: maxDurationSeconds,
+    late_acceptance: call.lateAcceptance,
+    idempotency_path: call.idempotencyKey === null ? null : call.idempotencyPath,
+    lead_id: call.lead?.id ?? null,
+    lead_values: call.lead === null ? null : JSON.stringify(call.lead.values),
+    compliance: JSON.stringify(compliance),
+    line_credentials_version: call.line.credentialsVersion ?? null,
+    dial_key: reservation === null ? (call.keyId ?? null) : reservation.countedFor,
+    dial_day: reservation?.dayBeganAt ?? null,
+    dial_reserved_seconds: reservation?.seconds ?? null,
+  };
+  return [
+    {
+      sql: (place) =>
+        `INSERT INTO calls (${Object.keys(columns).join(', ')}) VALUES (${Object.values(columns).map(place).join(', ')})`,
+    },
+    {
+      sql: (place) =>
+        `INSERT INTO call_events (call_uuid, at, kind, data)
+         VALUES (${place(callUuid)}, ${place(now)}, 'status', ${place(JSON.stringify({ status: 'dialing' }))})`,
+    },
+    auditWrite(tx, {
+      workspaceId: call.workspaceId,
+      by: call.by ?? { actor: 'system:placement', requestId: call.requestId },
+      action: 'call.placed',
+      target: `call:${callUuid}`,
+      after: { agentId: call.agent.id, lineId: call.line.id, leadId: call.lead?.id ?? null },
+    }),
+  ];
 }
 
 /** A throttled attempt is no call (contract §1). False when a callback has shown meanwhile that it is one. */

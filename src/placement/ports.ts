@@ -8,9 +8,11 @@ import type { EndedReason } from '../../media/contract/call-outcome.ts';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import type { CallCompliance } from '../calls/call-record.ts';
 import type { DailyCeilings } from '../dialling/daily-ceilings.ts';
+import type { CallLimitSettings } from '../limits/call-limit-settings.ts';
 import type { CallLimitCode, CallsLeft } from '../limits/call-limits.ts';
 import type { QueuePriority } from '../limits/fair-queue.ts';
 import type { Queryable } from '../store/database.ts';
+import type { Write } from '../store/joint-write.ts';
 
 export interface NewCall {
   workspaceId: string;
@@ -27,6 +29,8 @@ export interface NewCall {
     credentials: Record<string, string>;
     credentialsVersion?: number;
   };
+  /** Of the line and its workspace, as they are now. Absent: they are looked up. */
+  limits?: CallLimitSettings;
   /** E.164. */
   to: string;
   name: string;
@@ -87,8 +91,8 @@ export interface DialGrant {
   /** The operator's: null where there are none. */
   ceilings: DailyCeilings | null;
   maxCallSeconds: number | null;
-  /** Writes the permit, in the transaction of `judge`: the call is dialled when that commits. */
-  grant(callUuid: string): Promise<CallCompliance>;
+  /** The permit, to be written in the transaction of `judge`: the call is dialled when that commits. */
+  grant(callUuid: string): { compliance: CallCompliance; writes: Write[] };
 }
 
 /** The same, asked before: when no call can be made anyway, and only the answer's order counts. */

@@ -20,10 +20,11 @@ import { compareEncrypted } from './compare-encrypted.ts';
 import { dayFolderOf } from './local-copies.ts';
 import type { Stores } from './open-stores.ts';
 import { OwedPauses } from './owed-pauses.ts';
+import { changeRecording, lockRecorded, type RecordedCall } from './recorded-call.ts';
 import { openRecordingKey } from './recording-keys.ts';
 import { lockRecordings, patchRecording, type RecordingRow, readRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import type { Join, JoinOrder } from './renditions.ts';
-import { partFailed, type SettleDeps, type Settled, settleRecording, wholeFailed } from './settle-recording.ts';
+import { partFailed, type SettleDeps, settleRecording, wholeFailed } from './settle-recording.ts';
 import { type JoinPlan, outlookOf, wholeOf } from './whole-recording.ts';
 
 export interface JoinerDeps extends SettleDeps {
@@ -205,37 +206,46 @@ export function createJoiner(deps: JoinerDeps): Joiner {
 
   /** Only a part of which nothing was told: one that came meanwhile is not touched. */
   async function giveUp(part: RecordingRow): Promise<void> {
-    const done = await database.transaction(async (tx): Promise<Settled> => {
-      const call = await lockCall(tx, part.callUuid);
-      const now = (await lockRecordings(tx, part.callUuid)).find(({ epoch }) => epoch === part.epoch);
-      if (call === undefined || now?.state !== 'recording') return { events: [], deliveryIds: [] };
+    const done = await database.transaction(async (tx) => {
+      const recorded = await lockRecorded(tx, part.callUuid);
+      const rows = (await recorded?.recordings()) ?? [];
+      const now = rows.find(({ epoch }) => epoch === part.epoch);
+      if (recorded === undefined || now?.state !== 'recording') return null;
       log.error({ callUuid: part.callUuid, epoch: part.epoch, why: NEVER_CAME }, 'a part of a recording is lost');
-      return loseOne(tx, call, part, NEVER_CAME);
+      await loseOne(tx, recorded, now, NEVER_CAME);
+      return recorded.change;
     });
+    if (done === null) return;
     for (const event of done.events) deps.bus.publish(event);
     if (done.deliveryIds.length > 0) deps.webhookDispatcher.dispatch(done.deliveryIds);
   }
 
-  async function loseOne(tx: Queryable, call: CallRow, part: RecordingRow, why: string): Promise<Settled> {
-    await patchRecording(tx, part, { state: 'failed', nextAt: null, lastError: why });
-    const whole = wholeOf(await lockRecordings(tx, call.callUuid));
-    if (whole?.state === 'recording') await patchRecording(tx, whole, { nextAt: null });
-    const events = await partFailed(tx, call, { epoch: part.epoch, error: why, nowEpochMs: clock.epochMs() });
-    const settled = await settleRecording(deps, tx, call);
-    return { events: [...events, ...settled.events], deliveryIds: settled.deliveryIds };
+  async function loseOne(tx: Queryable, recorded: RecordedCall, part: RecordingRow, why: string): Promise<void> {
+    const { change } = recorded;
+    const rows = await recorded.recordings();
+    changeRecording(change, part, { state: 'failed', nextAt: null, lastError: why });
+    const whole = wholeOf(rows);
+    if (whole?.state === 'recording') changeRecording(change, whole, { nextAt: null });
+    partFailed(change, rows, { epoch: part.epoch, error: why, nowEpochMs: clock.epochMs() });
+    await settleRecording(deps, tx, recorded);
+    await change.write(tx);
   }
 
   /** Its parts stay as they are, and can be had one by one; a part that comes yet has it joined anew. */
   async function giveUpWhole(row: RecordingRow, error: unknown): Promise<void> {
     const why = sentenceOf(error);
-    const events = await database.transaction(async (tx) => {
-      const call = await lockCall(tx, row.callUuid);
-      if (call === undefined || wholeOf(await lockRecordings(tx, row.callUuid))?.state !== 'recording') return [];
+    const done = await database.transaction(async (tx) => {
+      const recorded = await lockRecorded(tx, row.callUuid);
+      const whole = wholeOf((await recorded?.recordings()) ?? []);
+      if (recorded === undefined || whole?.state !== 'recording') return null;
       log.error({ callUuid: row.callUuid, why }, 'the parts of a recording cannot be joined');
-      await patchRecording(tx, row, { state: 'failed', nextAt: null, lastError: why });
-      return wholeFailed(tx, call, { error: why, nowEpochMs: clock.epochMs() });
+      const { change } = recorded;
+      changeRecording(change, whole, { state: 'failed', nextAt: null, lastError: why });
+      wholeFailed(change, { error: why, nowEpochMs: clock.epochMs() });
+      await change.write(tx);
+      return change;
     });
-    for (const event of events) deps.bus.publish(event);
+    for (const event of done?.events ?? []) deps.bus.publish(event);
   }
 
   async function postpone(row: RecordingRow, error: unknown, mostAttempts: number): Promise<void> {

@@ -7,6 +7,7 @@ import type { RecordingDisposition } from '../../media/contract/link-messages.ts
 import { type SealedPlace, sealedPlace } from '../sealing/sealed-places.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
+import type { Place, Write } from '../store/joint-write.ts';
 
 /** The stored key does not open; the message says what to do. */
 export class RecordingKeyLost extends Error {
@@ -24,20 +25,19 @@ interface KeyRow {
 
 const KEY_COLUMNS = 'call_uuid AS "callUuid", epoch, workspace_id AS "workspaceId", key_sealed AS "keySealed"';
 
-/** In the transaction of the claim. Returns the key as 64 hexadecimal digits. */
-export async function issueRecordingKey(
-  tx: Queryable,
+/** For the transaction of the claim. `keyHex`: 64 hexadecimal digits. */
+export function newRecordingKey(
   sealer: Sealer,
   stream: { callUuid: string; epoch: number; workspaceId: string },
-): Promise<string> {
+): { keyHex: string; write: Write } {
   const keyHex = randomBytes(DATA_KEY_BYTES).toString('hex');
-  await tx.query('INSERT INTO call_recordings (call_uuid, epoch, workspace_id, key_sealed) VALUES ($1, $2, $3, $4)', [
-    stream.callUuid,
-    stream.epoch,
-    stream.workspaceId,
-    sealer.seal(keyHex, sealedPlace.recordingKey(stream)),
-  ]);
-  return keyHex;
+  const sealed = sealer.seal(keyHex, sealedPlace.recordingKey(stream));
+  const values = [stream.callUuid, stream.epoch, stream.workspaceId, sealed];
+  const write = {
+    sql: (place: Place) =>
+      `INSERT INTO call_recordings (call_uuid, epoch, workspace_id, key_sealed) VALUES (${values.map(place).join(', ')})`,
+  };
+  return { keyHex, write };
 }
 
 /** Throws `RecordingKeyLost`. */

@@ -4,10 +4,8 @@
  * the locked call; may come twice. The caller settles the call's recording after it (`settle-recording.ts`).
  */
 import type { RecordingFacts } from '../../media/contract/conversation.ts';
-import type { CallEvent } from '../calls/call-event-bus.ts';
-import { type CallRow, patchCall } from '../calls/call-row.ts';
-import type { Queryable } from '../store/database.ts';
-import { lockRecordings, patchRecording } from './recording-rows.ts';
+import { changeRecording, type RecordedCall } from './recorded-call.ts';
+import type { RecordingRow } from './recording-rows.ts';
 import { partFailed } from './settle-recording.ts';
 
 export interface RecordingReport {
@@ -16,44 +14,42 @@ export interface RecordingReport {
   error: string | null;
 }
 
-export interface WrittenReport {
-  events: CallEvent[];
-  /** `upload`: there is something for the uploader. `superfluous`: the file at this path is to go. */
-  next: { upload: boolean; superfluous: string | null };
+export interface AfterReport {
+  /** What there is for the uploader; null: nothing. */
+  upload: RecordingRow | null;
+  /** The file at this path is to go; null: none. */
+  superfluous: string | null;
 }
 
-/** `node` names the disk that the file lies on. */
-export async function writeRecordingReport(
-  tx: Queryable,
-  call: CallRow,
+/** Adds it to the call's change. `node` names the disk that the file lies on; `dueAt`: when the uploader is to look. */
+export async function addRecordingReport(
+  { change, recordings }: Pick<RecordedCall, 'change' | 'recordings'>,
   report: RecordingReport,
-  at: { node: string; nowEpochMs: number },
-): Promise<WrittenReport> {
+  at: { node: string; nowEpochMs: number; dueAt: Date },
+): Promise<AfterReport> {
   const { epoch, recording, error } = report;
-  const rows = await lockRecordings(tx, call.callUuid);
+  const rows = await recordings();
   const row = rows.find((one) => one.epoch === epoch);
-  const nothing = { events: [], next: { upload: false, superfluous: null } };
   if (row === undefined || row.state === 'erased' || row.state === 'stored') {
-    return { ...nothing, next: { upload: false, superfluous: recording?.path ?? null } };
+    return { upload: null, superfluous: recording?.path ?? null };
   }
-  if (row.state === 'spooled') return { ...nothing, next: { upload: true, superfluous: null } };
+  if (row.state === 'spooled') return { upload: row, superfluous: null };
   if (recording === null) {
-    await patchRecording(tx, row, { state: 'failed', nextAt: null, lastError: error });
-    return { ...nothing, events: await partFailed(tx, call, { epoch, error, nowEpochMs: at.nowEpochMs }) };
+    changeRecording(change, row, { state: 'failed', nextAt: null, lastError: error });
+    partFailed(change, rows, { epoch, error, nowEpochMs: at.nowEpochMs });
+    return { upload: null, superfluous: null };
   }
   const { path, ...facts } = recording;
-  await patchRecording(tx, row, {
+  changeRecording(change, row, {
     state: 'spooled',
     facts,
     spoolNode: at.node,
     spoolPath: path,
     attempts: 0,
-    nextAt: new Date(at.nowEpochMs),
+    nextAt: at.dueAt,
     lastError: null,
   });
-  if (call.recordingStatus === 'failed' || call.recordingStatus === 'none') {
-    await patchCall(tx, call.callUuid, { recordingStatus: 'pending' });
-    call.recordingStatus = 'pending';
-  }
-  return { events: [], next: { upload: true, superfluous: null } };
+  const { recordingStatus } = change.call;
+  if (recordingStatus === 'failed' || recordingStatus === 'none') change.set({ recordingStatus: 'pending' });
+  return { upload: row, superfluous: null };
 }

@@ -4,6 +4,7 @@
  */
 import type { SoundFacts } from '../calls/call-record.ts';
 import type { Queryable } from '../store/database.ts';
+import { type Write, writeTogether } from '../store/joint-write.ts';
 import type { StoreKind } from './recording-store.ts';
 
 export interface RecordingRow {
@@ -96,33 +97,37 @@ const COLUMNS = {
   streamStartedAt: 'stream_started_at',
 } as const;
 
-export type RecordingPatch = { [Name in keyof typeof COLUMNS]?: unknown };
+export type RecordingPatch = Partial<
+  Pick<RecordingRow, Exclude<keyof typeof COLUMNS, 'erasedAt'>> & { erasedAt: Date }
+>;
 
-export async function patchRecording(
-  tx: Queryable,
-  { callUuid, epoch }: { callUuid: string; epoch: number },
-  patch: RecordingPatch,
-): Promise<void> {
+type RecordingId = Pick<RecordingRow, 'callUuid' | 'epoch'>;
+
+export async function patchRecording(tx: Queryable, of: RecordingId, patch: RecordingPatch): Promise<void> {
+  await writeTogether(tx, [recordingPatch(of, patch)]);
+}
+
+export function recordingPatch({ callUuid, epoch }: RecordingId, patch: RecordingPatch): Write {
   const entries = Object.entries(patch) as [keyof typeof COLUMNS, unknown][];
-  const set = entries.map(([name], index) => `${COLUMNS[name]} = $${index + 3}${name === 'facts' ? '::jsonb' : ''}`);
-  const values = entries.map(([name, value]) => (name === 'facts' && value !== null ? JSON.stringify(value) : value));
-  await tx.query(`UPDATE call_recordings SET ${set.join(', ')} WHERE call_uuid = $1 AND epoch = $2`, [
-    callUuid,
-    epoch,
-    ...values,
-  ]);
+  return {
+    sql(place) {
+      const set = entries.map(([name, value]) =>
+        name === 'facts'
+          ? `facts = ${place(value === null ? null : JSON.stringify(value))}::jsonb`
+          : `${COLUMNS[name]} = ${place(value)}`,
+      );
+      return `UPDATE call_recordings SET ${set.join(', ')} WHERE call_uuid = ${place(callUuid)} AND epoch = ${place(epoch)}`;
+    },
+  };
 }
 
 /** Where 0 of the stream's time line is. What is told twice counts once. */
-export async function streamBegan(
-  tx: Queryable,
-  { callUuid, epoch }: { callUuid: string; epoch: number },
-  startedAt: Date,
-): Promise<void> {
-  await tx.query(
-    'UPDATE call_recordings SET stream_started_at = coalesce(stream_started_at, $3) WHERE call_uuid = $1 AND epoch = $2',
-    [callUuid, epoch, startedAt],
-  );
+export function streamBegan({ callUuid, epoch }: RecordingId, startedAt: Date): Write {
+  return {
+    sql: (place) =>
+      `UPDATE call_recordings SET stream_started_at = coalesce(stream_started_at, ${place(startedAt)})
+        WHERE call_uuid = ${place(callUuid)} AND epoch = ${place(epoch)}`,
+  };
 }
 
 /** 0 of the call's time line, ms since 1970; null where it is not known. */
@@ -136,14 +141,16 @@ export async function firstStreamBegan(tx: Queryable, callUuid: string): Promise
 
 /**
  * The stream is over: if it never began, of a client that left before its socket was open, no recording comes of it.
+ * `rows`: those of its call, locked.
  */
 export async function streamNeverBegan(
   tx: Queryable,
-  { callUuid, epoch }: { callUuid: string; epoch: number },
+  rows: readonly RecordingRow[],
+  stream: { epoch: number },
 ): Promise<void> {
-  await tx.query(
-    `UPDATE call_recordings SET state = 'failed', last_error = 'the stream never began'
-      WHERE call_uuid = $1 AND epoch = $2 AND state = 'recording' AND stream_started_at IS NULL`,
-    [callUuid, epoch],
-  );
+  const row = rows.find(({ epoch }) => epoch === stream.epoch);
+  if (row?.state !== 'recording' || row.streamStartedAt !== null) return;
+  const failed = { state: 'failed' as const, lastError: 'the stream never began' };
+  await patchRecording(tx, row, failed);
+  Object.assign(row, failed);
 }

@@ -10,20 +10,20 @@ import type { Logger } from 'pino';
 import { pauseAfter } from '../../media/contract/backoff.ts';
 import type { Clock } from '../../media/contract/clock.ts';
 import { EncryptedFileBroken } from '../../media/files/encrypted-file.ts';
+import type { CallChange } from '../calls/call-change.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
-import { type CallRow, lockCall, patchCall } from '../calls/call-row.ts';
 import type { Sealer } from '../sealing/sealer.ts';
-import type { Database, Queryable } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { type DueLook, type DueQuestion, NOW } from '../store/due-look.ts';
 import { createSweeper, type Sweeper } from '../store/sweeper.ts';
-import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
 import { compareEncrypted } from './compare-encrypted.ts';
 import { OwedPauses } from './owed-pauses.ts';
+import { changeRecording, lockRecorded } from './recorded-call.ts';
 import { openRecordingKey, RecordingKeyLost } from './recording-keys.ts';
 import type { RecordingLinks } from './recording-links.ts';
-import { lockRecordings, patchRecording, type RecordingRow, takeRecordings, WHOLE_EPOCH } from './recording-rows.ts';
+import { type RecordingRow, takeRecordings, WHOLE_EPOCH } from './recording-rows.ts';
 import { objectKeyOf, type RecordingStore } from './recording-store.ts';
-import { partFailed, type Settled, settleRecording } from './settle-recording.ts';
+import { partFailed, settleRecording } from './settle-recording.ts';
 import { wholeOf } from './whole-recording.ts';
 
 export interface RecordingUploaderDeps {
@@ -37,7 +37,6 @@ export interface RecordingUploaderDeps {
   node: string;
   bus: Pick<CallEventBus, 'publish'>;
   webhookDispatcher: { dispatch(deliveryIds: readonly string[]): void };
-  recordCallEvent: RecordCallEvent;
   links: RecordingLinks;
   /** A recording of a whole call is to be made of its parts, perhaps. */
   nudgeJoiner?(): void;
@@ -53,6 +52,11 @@ export interface UploadFigures {
 }
 
 export interface RecordingUploader extends Sweeper {
+  /**
+   * Takes a recording that has just been finished, if it has room: whoever writes its row has it due at that time, and
+   * hands it over by `take` when that is committed. Null: it is due at once, and a nudge finds it.
+   */
+  offer(): { dueAt: Date; take(row: RecordingRow): void } | null;
   /** One look by hand: how many it stored. Rejects when the database is away. */
   sweep(): Promise<number>;
   readonly figures: Readonly<UploadFigures>;
@@ -62,6 +66,8 @@ const AT_ONCE = 4;
 const PAUSES = { firstMs: 2_000, longestMs: 600_000 };
 /** A process that took one and died: the next takes it again after this. */
 const CLAIM_MS = 120_000;
+/** The same of one that it was offered: most are stored within the second. */
+const OFFERED_MS = 15_000;
 const LONGEST_ERROR = 500;
 
 /** What is on the disk is not what media wrote: trying again is no use. */
@@ -71,6 +77,7 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
   const { database, clock, log, store } = deps;
   const figures: UploadFigures = { stored: 0, failed: 0, retries: 0 };
   let closed = false;
+  const offered = new Set<Promise<boolean>>();
 
   const pauses = new OwedPauses(database);
 
@@ -152,14 +159,15 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
   async function settle(row: RecordingRow, objectKey: string, encryptedBytes: number): Promise<void> {
     let isAlone = false;
     const done = await database.transaction(async (tx) => {
-      const call = await lockCall(tx, row.callUuid);
-      const all = await lockRecordings(tx, row.callUuid);
+      const recorded = await lockRecorded(tx, row.callUuid);
+      const all = (await recorded?.recordings()) ?? [];
       isAlone = all.length === 1;
       const now = all.find((one) => one.epoch === row.epoch);
-      if (call === undefined || now === undefined || now.state === 'erased') return 'erased';
+      if (recorded === undefined || now === undefined || now.state === 'erased') return 'erased';
       // Stored by a process that took it after this one, or a whole that is to be made again: the object is theirs.
       if (now.state !== 'spooled') return 'changed';
-      await patchRecording(tx, row, {
+      const { change } = recorded;
+      changeRecording(change, now, {
         state: 'stored',
         store: store.kind,
         objectKey,
@@ -169,8 +177,10 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
         lastError: null,
         spoolPath: null,
       });
-      if (row.epoch !== WHOLE_EPOCH) await addPart(tx, call, row);
-      return settleRecording(deps, tx, call);
+      if (row.epoch !== WHOLE_EPOCH) addPart(change, row, wholeOf(all));
+      await settleRecording(deps, tx, recorded);
+      await change.write(tx);
+      return change;
     });
     if (done === 'changed') return;
     if (done === 'erased') {
@@ -184,41 +194,43 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     if (!isAlone) deps.nudgeJoiner?.();
   }
 
-  function tell({ events, deliveryIds }: Settled): void {
+  function tell({ events, deliveryIds }: CallChange): void {
     for (const event of events) deps.bus.publish(event);
     if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
   }
 
   /** Of a call's streams, as it is stored. A recording of the whole that was made without it is made again. */
-  async function addPart(tx: Queryable, call: CallRow, { epoch, facts }: RecordingRow): Promise<void> {
+  function addPart(change: CallChange, { epoch, facts }: RecordingRow, whole: RecordingRow | undefined): void {
     if (facts === null) return;
-    const others = call.recordings.filter((one) => one.epoch !== epoch);
-    call.recordings = [...others, { ...facts, epoch }].sort((a, b) => a.epoch - b.epoch);
-    await patchCall(tx, call.callUuid, { recordings: call.recordings });
-    const whole = wholeOf(await lockRecordings(tx, call.callUuid));
+    const others = change.call.recordings.filter((one) => one.epoch !== epoch);
+    change.set({ recordings: [...others, { ...facts, epoch }].sort((a, b) => a.epoch - b.epoch) });
     if (whole === undefined || whole.state === 'erased') return;
-    await patchRecording(tx, whole, { state: 'recording', attempts: 0, nextAt: new Date(clock.epochMs()) });
+    changeRecording(change, whole, { state: 'recording', attempts: 0, nextAt: new Date(clock.epochMs()) });
   }
 
   async function giveUp(row: RecordingRow, why: string): Promise<void> {
     log.error({ callUuid: row.callUuid, epoch: row.epoch, why }, 'a recording is lost');
-    const done = await database.transaction(async (tx): Promise<Settled> => {
-      const call = await lockCall(tx, row.callUuid);
-      const now = (await lockRecordings(tx, row.callUuid)).find((one) => one.epoch === row.epoch);
-      if (call === undefined || now?.state !== 'spooled') return { events: [], deliveryIds: [] };
+    const done = await database.transaction(async (tx) => {
+      const recorded = await lockRecorded(tx, row.callUuid);
+      const rows = (await recorded?.recordings()) ?? [];
+      const now = rows.find((one) => one.epoch === row.epoch);
+      if (recorded === undefined || now?.state !== 'spooled') return null;
       figures.failed++;
-      const isWhole = row.epoch === WHOLE_EPOCH;
-      // Its parts are still there: it is made again.
-      const patch = isWhole
-        ? { state: 'recording', nextAt: new Date(clock.epochMs() + PAUSES.firstMs) }
-        : { state: 'failed', nextAt: null };
-      await patchRecording(tx, row, { ...patch, lastError: why.slice(0, LONGEST_ERROR) });
-      if (isWhole) return { events: [], deliveryIds: [] };
-      const events = await partFailed(tx, call, { epoch: row.epoch, error: why, nowEpochMs: clock.epochMs() });
-      const settled = await settleRecording(deps, tx, call);
-      return { events: [...events, ...settled.events], deliveryIds: settled.deliveryIds };
+      const { change } = recorded;
+      const lastError = why.slice(0, LONGEST_ERROR);
+      if (row.epoch === WHOLE_EPOCH) {
+        // Its parts are still there: it is made again.
+        const nextAt = new Date(clock.epochMs() + PAUSES.firstMs);
+        changeRecording(change, now, { state: 'recording', nextAt, lastError });
+      } else {
+        changeRecording(change, now, { state: 'failed', nextAt: null, lastError });
+        partFailed(change, rows, { epoch: row.epoch, error: why, nowEpochMs: clock.epochMs() });
+        await settleRecording(deps, tx, recorded);
+      }
+      await change.write(tx);
+      return change;
     });
-    tell(done);
+    if (done !== null) tell(done);
     deps.nudgeJoiner?.();
   }
 
@@ -237,6 +249,21 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     });
   }
 
+  function offer(): ReturnType<RecordingUploader['offer']> {
+    if (closed || offered.size >= AT_ONCE) return null;
+    return {
+      dueAt: new Date(clock.epochMs() + OFFERED_MS),
+      take(row) {
+        if (closed) return;
+        // What could not be told of it now is due by its row.
+        const stored = upload(row)
+          .catch(() => false)
+          .finally(() => offered.delete(stored));
+        offered.add(stored);
+      },
+    };
+  }
+
   const mayBeDue: DueQuestion['sql'] = (place) =>
     `EXISTS (SELECT 1 FROM call_recordings WHERE state = 'spooled' AND spool_node = ${place(deps.node)} AND next_at <= ${NOW})`;
   const sweeper = createSweeper({
@@ -249,9 +276,11 @@ export function createRecordingUploader(deps: RecordingUploaderDeps): RecordingU
     ...sweeper,
     figures,
     sweep,
+    offer,
     async close() {
       closed = true;
       await sweeper.close();
+      await Promise.allSettled([...offered]);
     },
   };
 }

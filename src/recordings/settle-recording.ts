@@ -5,30 +5,25 @@
  * that one has the lowest sequence.
  */
 import type { Clock } from '../../media/contract/clock.ts';
-import { appendCallLog } from '../calls/append-call-log.ts';
-import type { CallEvent } from '../calls/call-event-bus.ts';
+import type { CallChange } from '../calls/call-change.ts';
 import { RECORDING_FAILED, RECORDING_INCOMPLETE, type SoundFacts } from '../calls/call-record.ts';
-import { type CallPatch, type CallRow, patchCall } from '../calls/call-row.ts';
+import type { CallRow } from '../calls/call-row.ts';
 import { isTerminal } from '../calls/state-machine.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Queryable } from '../store/database.ts';
-import type { RecordCallEvent } from '../webhooks/record-call-event.ts';
+import { writeTogether } from '../store/joint-write.ts';
+import { tellOfCall } from '../webhooks/outbox.ts';
+import { changeRecording, type RecordedCall } from './recorded-call.ts';
 import { recordingEventFields } from './recording-event.ts';
-import { issueRecordingKey } from './recording-keys.ts';
+import { newRecordingKey } from './recording-keys.ts';
 import type { RecordingLinks } from './recording-links.ts';
-import { lockRecordings, patchRecording, type RecordingRow, WHOLE_EPOCH } from './recording-rows.ts';
+import { patchRecording, type RecordingRow, WHOLE_EPOCH } from './recording-rows.ts';
 import { type JoinPlan, outlookOf, partsOf, wholeOf } from './whole-recording.ts';
 
 export interface SettleDeps {
   clock: Clock;
   sealer: Sealer;
   links: RecordingLinks;
-  recordCallEvent: RecordCallEvent;
-}
-
-export interface Settled {
-  events: CallEvent[];
-  deliveryIds: string[];
 }
 
 /**
@@ -36,61 +31,64 @@ export interface Settled {
  * the same, it is joined in.
  */
 const PART_WAIT_MS = 600_000;
-const NOTHING: Settled = { events: [], deliveryIds: [] };
 
-/** `call` is changed with its row. */
-export async function settleRecording(deps: SettleDeps, tx: Queryable, call: CallRow): Promise<Settled> {
+export async function settleRecording(deps: SettleDeps, tx: Queryable, recorded: RecordedCall): Promise<void> {
+  const { change } = recorded;
+  const { call } = change;
   // Until then another stream may come.
-  if (!isTerminal(call.status) || call.recordingStatus === 'deleted') return NOTHING;
-  const rows = await lockRecordings(tx, call.callUuid);
-  if (rows.some(({ state }) => state === 'erased')) return NOTHING;
+  if (!isTerminal(call.status) || call.recordingStatus === 'deleted') return;
+  const rows = await recorded.recordings();
+  if (rows.some(({ state }) => state === 'erased')) return;
   const outlook = outlookOf(call, rows);
   switch (outlook.kind) {
     case 'waiting':
-      return wait(deps, tx, call, rows);
+      return wait(deps, change, rows);
     case 'nothing':
-      if (call.recordingStatus === 'pending') await change(tx, call, lostPatch(call));
-      return NOTHING;
+      if (call.recordingStatus === 'pending') change.set(lostPatch(call));
+      return;
     case 'single':
-      if (outlook.row.facts === null || call.recordingStatus === 'ready') return NOTHING;
-      return ready(deps, tx, call, rows, { facts: outlook.row.facts, plan: null, isNews: true });
+      if (outlook.row.facts === null || call.recordingStatus === 'ready') return;
+      return ready(deps, recorded, rows, { facts: outlook.row.facts, plan: null, isNews: true });
     case 'joined':
-      return join(deps, tx, call, rows, outlook.plan);
+      return join(deps, tx, recorded, rows, outlook.plan);
   }
 }
 
-async function wait({ clock }: SettleDeps, tx: Queryable, call: CallRow, rows: RecordingRow[]): Promise<Settled> {
+function wait({ clock }: SettleDeps, change: CallChange, rows: readonly RecordingRow[]): void {
+  const { call } = change;
   for (const row of partsOf(rows)) {
     if (row.state !== 'recording' || row.nextAt !== null) continue;
     const endedAtMs = call.endedAt?.getTime() ?? clock.epochMs();
-    await patchRecording(tx, row, { nextAt: new Date(endedAtMs + PART_WAIT_MS) });
+    changeRecording(change, row, { nextAt: new Date(endedAtMs + PART_WAIT_MS) });
   }
   const isComing = rows.some(({ state }) => state === 'stored' || state === 'spooled');
-  if (isComing && call.recordingStatus !== 'pending') {
-    await change(tx, call, { recordingStatus: 'pending' });
-  }
-  return NOTHING;
+  if (isComing && call.recordingStatus !== 'pending') change.set({ recordingStatus: 'pending' });
 }
 
 async function join(
   deps: SettleDeps,
   tx: Queryable,
-  call: CallRow,
+  recorded: RecordedCall,
   rows: RecordingRow[],
   plan: JoinPlan,
-): Promise<Settled> {
+): Promise<void> {
+  const { change } = recorded;
+  const { call } = change;
   const whole = wholeOf(rows);
   if (whole?.state === 'stored' && whole.facts !== null) {
-    if (call.recordingStatus === 'ready') return NOTHING;
+    if (call.recordingStatus === 'ready') return;
     const isNews = !(await wasTold(tx, call.callUuid));
-    return ready(deps, tx, call, rows, { facts: whole.facts, plan, isNews });
+    return ready(deps, recorded, rows, { facts: whole.facts, plan, isNews });
   }
+  // What was collected may be of the whole's row too.
+  await change.write(tx);
   const at = { callUuid: call.callUuid, epoch: WHOLE_EPOCH };
-  if (whole === undefined) await issueRecordingKey(tx, deps.sealer, { ...at, workspaceId: call.workspaceId });
+  if (whole === undefined) {
+    await writeTogether(tx, [newRecordingKey(deps.sealer, { ...at, workspaceId: call.workspaceId }).write]);
+  }
   if (whole === undefined || whole.nextAt === null)
     await patchRecording(tx, at, { state: 'recording', attempts: 0, nextAt: new Date(deps.clock.epochMs()) });
-  if (call.recordingStatus !== 'pending') await change(tx, call, { recordingStatus: 'pending' });
-  return NOTHING;
+  if (call.recordingStatus !== 'pending') change.set({ recordingStatus: 'pending' });
 }
 
 interface Ready {
@@ -102,23 +100,22 @@ interface Ready {
 
 async function ready(
   deps: SettleDeps,
-  tx: Queryable,
-  call: CallRow,
+  { change, turns }: RecordedCall,
   rows: RecordingRow[],
   { facts, plan, isNews }: Ready,
-): Promise<Settled> {
+): Promise<void> {
+  const { call } = change;
   const others = call.warnings.filter((code) => code !== RECORDING_FAILED && code !== RECORDING_INCOMPLETE);
   const recordings = partsOf(rows).flatMap(({ state, epoch, facts: its }) => {
     const startMs = plan?.parts.find(({ row }) => row.epoch === epoch)?.startMs ?? 0;
     return state === 'stored' && its !== null ? [{ ...its, epoch, startMs }] : [];
   });
-  const patch: CallPatch = {
+  change.set({
     recordingStatus: 'ready',
     recording: facts,
     recordings,
     warnings: plan?.isIncomplete === true ? [...others, RECORDING_INCOMPLETE] : others,
-  };
-  await change(tx, call, patch);
+  });
   const { durationMs, sizeBytes } = facts;
   const data = {
     status: 'ready',
@@ -126,11 +123,10 @@ async function ready(
     sizeBytes,
     ...(plan === null ? {} : { parts: recordings.length, isIncomplete: plan.isIncomplete }),
   };
-  const line = { kind: 'recording' as const, data, atEpochMs: deps.clock.epochMs() };
-  const events = await appendCallLog(tx, call.callUuid, [line]);
-  if (!isNews) return { events, deliveryIds: [] };
-  const fields = recordingEventFields(deps.links, call);
-  return { events, deliveryIds: await deps.recordCallEvent(tx, call, 'recording.ready', fields, deps.clock) };
+  change.log({ kind: 'recording', data, atEpochMs: deps.clock.epochMs() });
+  if (!isNews) return;
+  const extra = recordingEventFields(deps.links, call);
+  await tellOfCall(change, { event: 'recording.ready', extra, turns }, deps.clock);
 }
 
 /** A part that comes after it is joined in; that is seen in the call log, and told to nobody twice. */
@@ -142,38 +138,30 @@ async function wasTold(tx: Queryable, callUuid: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The call says so in its status, its warnings and its log. The caller settles the recording after it. */
-export async function partFailed(
-  tx: Queryable,
-  call: CallRow,
+/**
+ * The call says so in its status, its warnings and its log. `rows`: all of its recordings. The caller settles the
+ * recording after it.
+ */
+export function partFailed(
+  change: CallChange,
+  rows: readonly RecordingRow[],
   { epoch, error, nowEpochMs }: { epoch: number; error: string | null; nowEpochMs: number },
-): Promise<CallEvent[]> {
-  const others = partsOf(await lockRecordings(tx, call.callUuid)).filter((row) => row.epoch !== epoch);
+): void {
+  const others = partsOf(rows).filter((row) => row.epoch !== epoch);
   const isLost = !others.some(({ state }) => state === 'spooled' || state === 'recording' || state === 'stored');
-  const patch = isLost ? lostPatch(call) : { ...lostPatch(call), recordingStatus: 'pending' as const };
-  await change(tx, call, patch);
+  const lost = lostPatch(change.call);
+  change.set(isLost ? lost : { ...lost, recordingStatus: 'pending' });
   const data = { status: 'failed', error, epoch };
-  return appendCallLog(tx, call.callUuid, [{ kind: 'recording', data, atEpochMs: nowEpochMs }]);
+  change.log({ kind: 'recording', data, atEpochMs: nowEpochMs });
 }
 
 /** The parts cannot be joined: the call says so as it does of a part. */
-export async function wholeFailed(
-  tx: Queryable,
-  call: CallRow,
-  { error, nowEpochMs }: { error: string; nowEpochMs: number },
-): Promise<CallEvent[]> {
-  await change(tx, call, lostPatch(call));
-  return appendCallLog(tx, call.callUuid, [
-    { kind: 'recording', data: { status: 'failed', error }, atEpochMs: nowEpochMs },
-  ]);
+export function wholeFailed(change: CallChange, { error, nowEpochMs }: { error: string; nowEpochMs: number }): void {
+  change.set(lostPatch(change.call));
+  change.log({ kind: 'recording', data: { status: 'failed', error }, atEpochMs: nowEpochMs });
 }
 
 function lostPatch({ warnings }: CallRow): Pick<CallRow, 'recordingStatus' | 'warnings'> {
   const isSaid = warnings.includes(RECORDING_FAILED);
   return { recordingStatus: 'failed', warnings: isSaid ? warnings : [...warnings, RECORDING_FAILED] };
-}
-
-async function change(tx: Queryable, call: CallRow, patch: CallPatch): Promise<void> {
-  await patchCall(tx, call.callUuid, patch);
-  Object.assign(call, patch);
 }

@@ -6,6 +6,7 @@ import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import type { Read } from '../store/joint-read.ts';
 import { zonesOf } from './number-country.ts';
 import { isTimeZone } from './time-zone.ts';
 
@@ -37,18 +38,19 @@ export interface PolicyReading extends CallingPolicy {
   suppressed: boolean;
 }
 
-const READ = `
-  SELECT EXISTS (SELECT 1 FROM suppressions WHERE workspace_id = $1 AND phone = $2) AS suppressed,
+/** The policy, and whether `phone` is on the list: one snapshot. There is always a row. */
+export function policyFor(workspaceId: string, phone: string): Read<PolicyReading> {
+  return {
+    sql(place) {
+      const workspace = `${place(workspaceId)}::uuid`;
+      return `SELECT EXISTS (SELECT 1 FROM suppressions WHERE workspace_id = ${workspace} AND phone = ${place(phone)}) AS suppressed,
          coalesce(p.version, 0) AS version, coalesce(p.suppression_version, 0)::float8 AS "suppressionVersion",
          p.calling_window AS "window", p.allowed_countries AS "allowedCountries",
          coalesce(p.blocked_countries, '{}') AS "blockedCountries",
          coalesce(p.guard_calls, false) AS "guardCalls", coalesce(p.guard_leads, true) AS "guardLeads"
-  FROM (SELECT 1) AS one LEFT JOIN calling_policies p ON p.workspace_id = $1`;
-
-/** The policy, and whether `phone` is on the list: one snapshot. */
-export async function readPolicyFor(tx: Queryable, workspaceId: string, phone: string): Promise<PolicyReading> {
-  const [row] = await tx.query<PolicyReading>(READ, [workspaceId, phone]);
-  return row!;
+  FROM (SELECT 1) AS one LEFT JOIN calling_policies p ON p.workspace_id = ${workspace}`;
+    },
+  };
 }
 
 /** What the operator sees and changes. */

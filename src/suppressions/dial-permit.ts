@@ -6,7 +6,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { type GivenKeys, hkdfKeys } from '../sealing/master-keys.ts';
-import type { Queryable } from '../store/database.ts';
+import type { Place, Write } from '../store/joint-write.ts';
 
 export interface PermitFacts {
   workspaceId: string;
@@ -44,15 +44,23 @@ export function createPermitSigner(masterKeys: GivenKeys): PermitSigner {
   };
 }
 
-/** Returns the permit's id. */
-export async function writePermit(tx: Queryable, signer: PermitSigner, facts: PermitFacts): Promise<string> {
+export function newPermit(signer: PermitSigner, facts: PermitFacts): { permitId: string; write: Write } {
   const permitId = uuidv7();
   const { atEpochMs, ...rest } = facts;
   const body = JSON.stringify({ permitId, ...rest, at: new Date(atEpochMs).toISOString() });
-  await tx.query(
-    `INSERT INTO dial_permits (id, workspace_id, call_uuid, phone, body, signature, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [permitId, facts.workspaceId, facts.callUuid, facts.phone, body, signer.sign(body), new Date(atEpochMs)],
-  );
-  return permitId;
+  const values = [
+    permitId,
+    facts.workspaceId,
+    facts.callUuid,
+    facts.phone,
+    body,
+    signer.sign(body),
+    new Date(atEpochMs),
+  ];
+  const write = {
+    sql: (place: Place) =>
+      `INSERT INTO dial_permits (id, workspace_id, call_uuid, phone, body, signature, created_at)
+       VALUES (${values.map(place).join(', ')})`,
+  };
+  return { permitId, write };
 }

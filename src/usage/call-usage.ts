@@ -39,21 +39,25 @@ export interface UsedOf {
 }
 
 /**
- * A line that was written before counts once. Returns how many were new: a line of an unknown call, or that is told
- * again, is none.
+ * Of many calls in one statement. A line that was written before counts once. Returns how many were new: a line of an
+ * unknown call, or that is told again, is none.
  */
-export async function writeUsage(tx: Queryable, callUuid: string, lines: readonly UsageLine[]): Promise<number> {
-  const sound = lines.filter(isSound);
+export async function writeUsage(
+  tx: Queryable,
+  used: readonly { callUuid: string; lines: readonly UsageLine[] }[],
+): Promise<number> {
+  const sound = used.flatMap(({ callUuid, lines }) => lines.filter(isSound).map((line) => ({ ...line, callUuid })));
   if (sound.length === 0) return 0;
-  const column = <Name extends keyof UsageLine>(name: Name): UsageLine[Name][] => sound.map((line) => line[name]);
+  const column = <Name extends keyof (typeof sound)[number]>(name: Name) => sound.map((line) => line[name]);
   const rows = await tx.query(
     `INSERT INTO call_usage (call_uuid, workspace_id, usage_id, turn_id, connection, version, provider, model, unit, quantity, speculative)
-     SELECT c.call_uuid, c.workspace_id, u.*
-       FROM calls c, unnest($2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::numeric[], $10::boolean[]) AS u
-      WHERE c.call_uuid = $1
+     SELECT c.call_uuid, c.workspace_id, u.usage_id, u.turn_id, u.connection, u.version, u.provider, u.model, u.unit, u.quantity, u.speculative
+       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::numeric[], $10::boolean[])
+            AS u (call_uuid, usage_id, turn_id, connection, version, provider, model, unit, quantity, speculative)
+       JOIN calls c ON c.call_uuid = u.call_uuid
      ON CONFLICT (call_uuid, usage_id) DO NOTHING RETURNING 1 AS one`,
     [
-      callUuid,
+      column('callUuid'),
       column('usageId'),
       column('turnId'),
       column('connection'),

@@ -7,12 +7,12 @@ import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import { NOW } from '../store/due-look.ts';
 import { BREAKER_FAILURES } from './breaker.ts';
+import { CLAIM_MS, START_WITHIN_MS } from './claim-time.ts';
 import type { DisabledReason } from './endpoint.ts';
-import { noteFailureSql, noteSuccessSql } from './endpoint-health.ts';
+import { knownHealthySql, noteFailureSql, noteSuccessSql } from './endpoint-health.ts';
 import { TEST_EVENT } from './events.ts';
+import { takeWrittenClaim, type WrittenClaim, type WrittenDelivery, writtenHere } from './written.ts';
 
-/** Longer than an attempt can take (10 s to be taken, 3 s to be answered, 1 s of body, bookkeeping). */
-export const CLAIM_MS = 20_000;
 /** Two rounds of the schedule. */
 const MAX_LOGGED_ATTEMPTS = 24;
 
@@ -76,7 +76,13 @@ export interface OpenBreaker {
   sinceFailureMs: number;
 }
 
-interface ClaimRow {
+interface SealedSecrets {
+  secretSealed: Buffer;
+  previousSecretSealed: Buffer | null;
+  workspaceId: string;
+}
+
+interface ClaimRow extends SealedSecrets {
   id: string;
   endpointId: string;
   eventId: string;
@@ -87,24 +93,23 @@ interface ClaimRow {
   url: string;
   body: string;
   knownHealthy: boolean;
-  secretSealed: Buffer;
-  previousSecretSealed: Buffer | null;
-  workspaceId: string;
   createdAt: Date;
 }
 
 export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore {
   return {
     async claim(id, nowEpochMs) {
+      const claim = takeWrittenClaim(id);
+      const written = writtenHere(id);
+      const isFresh = claim !== undefined && nowEpochMs - claim.createdAt.getTime() <= START_WITHIN_MS;
+      if (isFresh && written?.claimedUntil) return claimedAsWritten(id, written, written.claimedUntil, claim);
       const claimedUntil = new Date(nowEpochMs + CLAIM_MS);
-      const rows = await db.query<ClaimRow>(CLAIM_SQL, [id, new Date(nowEpochMs), claimedUntil]);
+      const former = written?.claimedUntil ?? null;
+      const rows = await db.query<ClaimRow>(CLAIM_SQL, [id, new Date(nowEpochMs), claimedUntil, former]);
       const row = rows[0];
       if (row === undefined) return null;
       const { workspaceId, secretSealed, previousSecretSealed, ...rest } = row;
-      const place = sealedPlace.webhookSecret(workspaceId);
-      const secrets = [sealer.open(secretSealed, place)];
-      if (previousSecretSealed !== null) secrets.push(sealer.open(previousSecretSealed, place));
-      return { ...rest, secrets, claimedUntil };
+      return { ...rest, secrets: secretsOf(row), claimedUntil };
     },
     async finish(delivery, outcome, nowEpochMs, tookMs) {
       const parameters = finishParameters(delivery, outcome, new Date(nowEpochMs), tookMs);
@@ -128,6 +133,25 @@ export function createDeliveryStore(db: Database, sealer: Sealer): DeliveryStore
       db.query<DueDelivery>('SELECT id, endpoint_id AS "endpointId" FROM webhook_deliveries WHERE id = ANY($1)', [ids]),
     openBreakers: (nowEpochMs) => db.query<OpenBreaker>(OPEN_BREAKERS_SQL, [new Date(nowEpochMs), BREAKER_FAILURES]),
   };
+
+  /** By this process, a moment ago. */
+  function claimedAsWritten(
+    id: string,
+    { endpointId, callUuid }: WrittenDelivery,
+    claimedUntil: Date,
+    claim: WrittenClaim,
+  ): ClaimedDelivery {
+    const { eventId, event, body, url, createdAt, knownHealthy } = claim;
+    const counts = { attempts: 0, earlierAttempts: 0 };
+    const facts = { eventId, event, body, url, createdAt, knownHealthy };
+    return { id, endpointId, callUuid, ...counts, ...facts, secrets: secretsOf(claim), claimedUntil };
+  }
+
+  function secretsOf({ workspaceId, secretSealed, previousSecretSealed }: SealedSecrets): string[] {
+    const place = sealedPlace.webhookSecret(workspaceId);
+    const sealed = previousSecretSealed === null ? [secretSealed] : [secretSealed, previousSecretSealed];
+    return sealed.map((one) => sealer.open(one, place));
+  }
 }
 
 function nextOf({ endpointId }: ClaimedDelivery, found: NextOfCall | undefined): DueDelivery | null {
@@ -167,22 +191,22 @@ function finishParameters(delivery: ClaimedDelivery, outcome: AttemptOutcome, no
 const UNHURRIED = `(SELECT set_config('synchronous_commit', 'off', true) AS commits) AS disk`;
 
 /**
- * SKIP LOCKED: of two that want one row, the second goes on at once. The last condition is the
- * order of a call's events.
+ * `$4`: until when it was claimed as it was written, by this process. SKIP LOCKED: of two that want one row, the second
+ * goes on at once. The last condition is the order of a call's events.
  */
 const CLAIM_SQL = `
   UPDATE webhook_deliveries AS d SET claimed_until = $3
   FROM webhook_events AS v, webhook_endpoints AS e, ${UNHURRIED}
   WHERE disk.commits = 'off' AND d.id = (SELECT id FROM webhook_deliveries WHERE id = $1 FOR UPDATE SKIP LOCKED)
     AND v.id = d.event_id AND e.id = d.endpoint_id AND e.disabled_at IS NULL
-    AND d.state = 'pending' AND d.next_at <= $2 AND (d.claimed_until IS NULL OR d.claimed_until <= $2)
+    AND d.state = 'pending' AND d.next_at <= $2 AND (d.claimed_until IS NULL OR d.claimed_until <= $2 OR d.claimed_until = $4)
     AND (d.attempts > 0 OR NOT EXISTS (
       SELECT 1 FROM webhook_events AS earlier JOIN webhook_deliveries AS first ON first.event_id = earlier.id
       WHERE earlier.call_uuid = v.call_uuid AND earlier.sequence < v.sequence
         AND first.endpoint_id = d.endpoint_id AND first.state = 'pending' AND first.attempts = 0))
   RETURNING d.id, d.endpoint_id AS "endpointId", d.event_id AS "eventId", v.event, v.call_uuid AS "callUuid", d.attempts,
     d.earlier_attempts AS "earlierAttempts", e.url, v.body, v.created_at AS "createdAt",
-    (e.failures_since_success = 0 AND e.last_success_at > $2 - interval '1 minute') IS TRUE AS "knownHealthy",
+    ${knownHealthySql('$2')} AS "knownHealthy",
     e.workspace_id AS "workspaceId", e.secret_sealed AS "secretSealed",
     CASE WHEN e.previous_until > $2 THEN e.previous_secret_sealed END AS "previousSecretSealed"`;
 

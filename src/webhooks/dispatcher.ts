@@ -6,13 +6,15 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { AttemptResult } from './delivery.ts';
 import type { DeliveryStore, DueDelivery } from './delivery-store.ts';
-import { createEndpointLane, type EndpointLane } from './endpoint-lane.ts';
+import { createEndpointLane, type EndpointLane, type LanePace } from './endpoint-lane.ts';
 import { writtenHere } from './written.ts';
 
 export interface DispatcherDeps {
   store: DeliveryStore;
   clock: Clock;
   logger: Logger;
+  /** Of each receiver. */
+  pace: LanePace;
   /** See `DeliveryDeps.retryScale`; default 1. */
   retryScale?: number;
   attempt(id: string): Promise<AttemptResult>;
@@ -50,6 +52,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (lane === undefined) {
       lane = createEndpointLane({
         clock: deps.clock,
+        pace: deps.pace,
         retryScale: deps.retryScale ?? 1,
         attempt: (id) => deps.attempt(id).finally(() => attempted(id)),
         onDrained: () => deps.onDrained(endpointId),

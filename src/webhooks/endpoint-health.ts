@@ -42,3 +42,8 @@ export function noteFailureSql(at: {
     WHERE id = ${at.endpointId} AND url = ${at.url}
     RETURNING CASE WHEN disabled_at = ${at.now} THEN disabled_reason END AS reason`;
 }
+
+/** Of an endpoint `e`: it has succeeded within the last minute and has not failed since. `now`: a place. */
+export function knownHealthySql(now: string): string {
+  return `(e.failures_since_success = 0 AND e.last_success_at > ${now} - interval '1 minute') IS TRUE`;
+}

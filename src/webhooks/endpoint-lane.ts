@@ -1,20 +1,26 @@
 /**
- * What is under way for one receiver (contract §6): 20 at a time, 100 a second, and after 20 straight failures one
- * probe per 30 s until one succeeds. A lane holds ids only and may forget them: the rows stay due and the sweep offers
- * them again. Made by the dispatcher.
+ * What is under way for one receiver (contract §6): so many at a time and a second as the operator has set, and after
+ * 20 straight failures one probe per 30 s until one succeeds. A lane holds ids only and may forget them: the rows stay
+ * due and the sweep offers them again. Made by the dispatcher.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { createCircuitBreaker, failuresInARow } from '../../media/net/circuit-breaker.ts';
+import type { WebhookSettings } from '../config/webhook-settings.ts';
 import { BREAKER_FAILURES, PROBE_EVERY_MS } from './breaker.ts';
 import type { AttemptResult } from './delivery.ts';
 
-export const LANE_CONCURRENCY = 20;
-const STARTS_PER_SECOND = 100;
-/** Ids that wait in memory; more are left to the sweep. */
-export const LANE_CAPACITY = 400;
+export type LanePace = Pick<WebhookSettings, 'perSecond' | 'atOnce'>;
+
+/** Seconds of ids that wait in memory; more are left to the sweep. */
+const CAPACITY_SECONDS = 4;
+
+export function laneCapacity({ perSecond, atOnce }: LanePace): number {
+  return Math.max(CAPACITY_SECONDS * perSecond, 2 * atOnce);
+}
 
 export interface LaneDeps {
   clock: Clock;
+  pace: LanePace;
   /** Shortens the pause between probes, as it does those between attempts; default 1. */
   retryScale?: number;
   /** Never rejects. */
@@ -40,14 +46,16 @@ export interface EndpointLane {
 }
 
 export function createEndpointLane(deps: LaneDeps): EndpointLane {
-  const { clock } = deps;
+  const { clock, pace } = deps;
+  const { perSecond } = pace;
+  const capacity = laneCapacity(pace);
   const probeEveryMs = PROBE_EVERY_MS * (deps.retryScale ?? 1);
   const waiting = new Set<string>();
   /** True: offered again while it ran, so look once more (its turn may have come in between). */
   const running = new Map<string, boolean>();
   const breaker = createCircuitBreaker({ clock, rule: failuresInARow(BREAKER_FAILURES), openMs: probeEveryMs });
   let failedAtMs = Number.NEGATIVE_INFINITY;
-  let tokens = STARTS_PER_SECOND;
+  let tokens = perSecond;
   let refilledAtMs = clock.nowMs();
   let cancelTimer: (() => void) | null = null;
   let closed = false;
@@ -55,7 +63,7 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
 
   function takeToken(): boolean {
     const nowMs = clock.nowMs();
-    tokens = Math.min(STARTS_PER_SECOND, tokens + ((nowMs - refilledAtMs) * STARTS_PER_SECOND) / 1_000);
+    tokens = Math.min(perSecond, tokens + ((nowMs - refilledAtMs) * perSecond) / 1_000);
     refilledAtMs = nowMs;
     if (tokens < 1) return false;
     tokens -= 1;
@@ -64,10 +72,10 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
 
   /** Ms until something may start; 0: now; null: when something ends. */
   function startIn(): number | null {
-    if (running.size >= (breaker.isOpen() ? 1 : LANE_CONCURRENCY)) return null;
+    if (running.size >= (breaker.isOpen() ? 1 : pace.atOnce)) return null;
     const waitMs = breaker.waitMs();
     if (waitMs > 0) return waitMs;
-    return takeToken() ? 0 : 1_000 / STARTS_PER_SECOND;
+    return takeToken() ? 0 : 1_000 / perSecond;
   }
 
   function pump(): void {
@@ -103,14 +111,14 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
   function offer(id: string): void {
     if (closed) return;
     if (running.has(id)) running.set(id, true);
-    else if (waiting.size < LANE_CAPACITY) waiting.add(id);
+    else if (waiting.size < capacity) waiting.add(id);
     pump();
   }
 
   return {
     offer,
     has: (id) => waiting.has(id) || running.has(id),
-    isBusy: () => waiting.size >= LANE_CAPACITY / 2,
+    isBusy: () => waiting.size >= capacity / 2,
     heedBreaker(sinceFailureMs, asOfMs) {
       if (failedAtMs >= asOfMs || breaker.isOpen() === (sinceFailureMs !== null)) return;
       if (sinceFailureMs === null) breaker.close();

@@ -5,14 +5,18 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Turn } from '../../media/contract/conversation.ts';
+import type { CallChange } from '../calls/call-change.ts';
 import type { CallRecord } from '../calls/call-record.ts';
 import type { Queryable } from '../store/database.ts';
+import { type Write, writeTogether } from '../store/joint-write.ts';
+import { CLAIM_MS } from './claim-time.ts';
+import { knownHealthySql } from './endpoint-health.ts';
 import { buildEventBody, buildWorkspaceEventBody } from './event-body.ts';
 import { createEventId } from './event-id.ts';
 import { type CallEventName, isOptIn, type WorkspaceEventName } from './events.ts';
 import { bodyText } from './payload-limit.ts';
 import { transcriptOf } from './transcript.ts';
-import { rememberWritten } from './written.ts';
+import { rememberWritten, startsFirstAttempts } from './written.ts';
 
 /** Starts deliveries. A loss of what was dispatched loses nothing: the sweep finds the row. */
 export interface WebhookDispatcher {
@@ -20,29 +24,37 @@ export interface WebhookDispatcher {
   dispatch(deliveryIds: readonly string[]): void;
 }
 
+/** What an event says beyond what is derived from its call's row. */
+export interface ToldOfCall {
+  event: CallEventName;
+  /** Goes into the body over all else (`quality`, `sipReason`, `recording`, …). */
+  extra?: Readonly<Record<string, unknown>>;
+  /** Of the call, as the transaction sees them; asked for only where the event is told. */
+  turns(): Promise<readonly Turn[]>;
+}
+
 /**
- * `call` is the row after the change; `extra` goes into the body over what is derived from the row (`quality`,
- * `sipReason`, `recording`, …). Takes the call's next sequence under its row lock; the transcript is that of
- * `call_turns` as this transaction sees it. Returns delivery ids: none when the workspace has no URL (the event is
- * stored all the same), and none for an opt-in event that nobody asked for (it is not stored, so that the sequence has
- * no gaps). A second terminal event of a call violates an index and so fails the transaction.
+ * Adds an event to the change of a locked call, told of the row as it stands then: the call's next sequence, and a
+ * delivery where the workspace has a URL (the event is stored all the same). Nothing of an opt-in event that nobody
+ * asked for, so that the sequence has no gaps. A second terminal event of a call violates an index and so fails the
+ * transaction.
  */
-export async function recordCallEvent(
-  tx: Queryable,
-  call: CallRecord,
-  event: CallEventName,
-  extra: Readonly<Record<string, unknown>>,
-  clock: Clock,
-): Promise<string[]> {
-  if (isOptIn(event) && !(await isWanted(tx, call.workspaceId, event))) return [];
-  const [taken] = await tx.query<{ sequence: number; turns: Turn[] }>(
-    `UPDATE calls SET next_sequence = next_sequence + 1 WHERE call_uuid = $1 AND workspace_id = $2
-     RETURNING next_sequence - 1 AS sequence,
-       (SELECT coalesce(jsonb_agg(t.turn ORDER BY t.position), '[]') FROM call_turns t WHERE t.call_uuid = $1) AS turns`,
-    [call.callUuid, call.workspaceId],
+export async function tellOfCall(change: CallChange, told: ToldOfCall, clock: Clock): Promise<void> {
+  const { call } = change;
+  if (isOptIn(told.event) && !call.optInEvents.includes(told.event)) return;
+  const row = rowOf(call, told, { sequence: call.nextSequence, turns: await told.turns(), clock });
+  change.set({ nextSequence: row.sequence + 1 });
+  change.also(
+    eventWrite(row),
+    deliveryWrite(row, (ids) => change.deliveryIds.push(...ids)),
   );
-  if (taken === undefined) throw new Error(`No call ${call.callUuid} in its workspace to record ${event} for`);
-  const { sequence, turns } = taken;
+}
+
+function rowOf(
+  call: CallRecord,
+  { event, extra = {} }: Pick<ToldOfCall, 'event' | 'extra'>,
+  { sequence, turns, clock }: { sequence: number; turns: readonly Turn[]; clock: Clock },
+): EventRow {
   const id = createEventId();
   const nowEpochMs = clock.epochMs();
   const body = buildEventBody(call, {
@@ -55,7 +67,7 @@ export async function recordCallEvent(
     extra,
   });
   const { workspaceId, callUuid } = call;
-  return await write(tx, { id, workspaceId, callUuid, event, sequence, body: bodyText(body), nowEpochMs });
+  return { id, workspaceId, callUuid, event, sequence, body: bodyText(body), nowEpochMs };
 }
 
 export interface WorkspaceEvent {
@@ -92,19 +104,82 @@ interface EventRow {
   nowEpochMs: number;
 }
 
-/** The event and what is to be delivered of it, in one statement. */
+/** The event and what is to be delivered of it. */
 async function write(tx: Queryable, row: EventRow): Promise<string[]> {
-  const deliveries = await tx.query<{ id: string; endpointId: string }>(
-    `WITH event AS (
-       INSERT INTO webhook_events (id, workspace_id, call_uuid, event, sequence, body, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7))
-     INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at)
-     SELECT $8, $1, e.id, 'pending', $7, $7
-       FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id LEFT JOIN calls c ON c.call_uuid = $3
-      WHERE e.workspace_id = $2 AND e.removed_at IS NULL AND (w.web_webhooks OR c.channel IS DISTINCT FROM 'web')
-     RETURNING id, endpoint_id AS "endpointId"`,
-    [row.id, row.workspaceId, row.callUuid, row.event, row.sequence, row.body, new Date(row.nowEpochMs), uuidv7()],
-  );
-  for (const { id, endpointId } of deliveries) rememberWritten(id, { endpointId, callUuid: row.callUuid });
-  return deliveries.map(({ id }) => id);
+  const ids: string[] = [];
+  await writeTogether(tx, [eventWrite(row), deliveryWrite(row, (made) => ids.push(...made))]);
+  return ids;
+}
+
+function eventWrite({ id, workspaceId, callUuid, event, sequence, body, nowEpochMs }: EventRow): Write {
+  const values = [id, workspaceId, callUuid, event, sequence, body, new Date(nowEpochMs)];
+  return {
+    sql: (place) =>
+      `INSERT INTO webhook_events (id, workspace_id, call_uuid, event, sequence, body, created_at)
+       VALUES (${values.map(place).join(', ')})`,
+  };
+}
+
+/** `made` gets the ids: none when the workspace has no URL. */
+function deliveryWrite(row: EventRow, made: (ids: readonly string[]) => void): Write {
+  const { callUuid, workspaceId } = row;
+  const createdAt = new Date(row.nowEpochMs);
+  const starts = callUuid === null ? null : startsFirstAttempts();
+  const until = starts === null ? null : new Date(row.nowEpochMs + CLAIM_MS);
+  let at = '';
+  return {
+    sql(place) {
+      at = `${place(createdAt)}::timestamptz`;
+      const call = `${place(callUuid)}::uuid`;
+      return `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, next_at, created_at, claimed_until)
+       SELECT ${place(uuidv7())}::uuid, ${place(row.id)}::text, e.id, 'pending', ${at}, ${at},
+              CASE WHEN e.disabled_at IS NULL AND e.id <> ALL (${place(starts?.except ?? [])}::uuid[])
+                        AND NOT EXISTS (${firstsOf(call)}) THEN ${place(until)}::timestamptz END
+         FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id LEFT JOIN calls c ON c.call_uuid = ${call}
+        WHERE e.workspace_id = ${place(workspaceId)}::uuid AND e.removed_at IS NULL
+          AND (w.web_webhooks OR c.channel IS DISTINCT FROM 'web')
+       RETURNING id, endpoint_id, claimed_until`;
+    },
+    returns: {
+      get value() {
+        return `coalesce(jsonb_agg(jsonb_build_object('id', id, 'endpointId', endpoint_id, 'receiver',
+          CASE WHEN claimed_until IS NOT NULL THEN (${receiverOf(at)}) END)), '[]')`;
+      },
+      to(deliveries) {
+        for (const { id, endpointId, receiver } of deliveries as MadeDelivery[]) {
+          const { id: eventId, event, body } = row;
+          const claim =
+            receiver === null ? null : { ...receiverFacts(receiver), createdAt, eventId, event, body, workspaceId };
+          rememberWritten(id, { endpointId, callUuid, claimedUntil: claim && until }, claim);
+          made([id]);
+        }
+      },
+    },
+  };
+}
+
+/** Events of the call that go first to the same receiver, and were not tried yet. */
+const firstsOf = (call: string): string => `
+  SELECT 1 FROM webhook_events AS earlier JOIN webhook_deliveries AS first ON first.event_id = earlier.id
+   WHERE earlier.call_uuid = ${call} AND first.endpoint_id = e.id AND first.state = 'pending' AND first.attempts = 0`;
+
+interface MadeDelivery {
+  id: string;
+  endpointId: string;
+  /** Null: it is not claimed. */
+  receiver: { url: string; knownHealthy: boolean; secret: string; previousSecret: string | null } | null;
+}
+
+const receiverOf = (at: string): string => `
+  SELECT jsonb_build_object('url', e.url, 'knownHealthy', (${knownHealthySql(at)}), 'secret', encode(e.secret_sealed, 'hex'),
+         'previousSecret', CASE WHEN e.previous_until > ${at} THEN encode(e.previous_secret_sealed, 'hex') END)
+    FROM webhook_endpoints AS e WHERE e.id = endpoint_id`;
+
+function receiverFacts({ url, knownHealthy, secret, previousSecret }: NonNullable<MadeDelivery['receiver']>) {
+  return {
+    url,
+    knownHealthy,
+    secretSealed: Buffer.from(secret, 'hex'),
+    previousSecretSealed: previousSecret === null ? null : Buffer.from(previousSecret, 'hex'),
+  };
 }

@@ -1,17 +1,20 @@
 /**
- * Once an hour: what was given up, or waited at a URL that stayed off, is removed after 30 days; the bodies of events
- * that have nothing more to do are emptied after as long, since they hold transcripts. Made by
- * `start.ts`; any node may do it.
+ * Each five minutes: of a backlog that is longer than the operator lets it be, the oldest are given up, so that a
+ * receiver that takes less than there is fills no disk. Once an hour: what was given up, or waited at a URL that
+ * stayed off, is removed after 30 days; the bodies of events that have nothing more to do are emptied after as long,
+ * since they hold transcripts. Made by `start.ts`; any node may do it.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import { inBatches } from '../store/batches.ts';
 import type { Database } from '../store/database.ts';
 import { createSweeper } from '../store/sweeper.ts';
+import { NOT_UNDER_WAY } from './backlog.ts';
 
 /** Contract §6. */
 export const KEEP_DAYS = 30;
 const EVERY_MS = 3_600_000;
+const BOUND_EVERY_MS = 300_000;
 /** A statement, so that none holds many locks for long. */
 const BATCH = 1_000;
 
@@ -20,22 +23,43 @@ export interface Purge {
   close(): Promise<void>;
 }
 
-export function startPurge(deps: { db: Database; clock: Clock; logger: Logger }): Purge {
-  const { clock, logger } = deps;
+export function startPurge(deps: { db: Database; clock: Clock; logger: Logger; mostWaiting: number }): Purge {
+  const { db, clock, logger, mostWaiting } = deps;
   let closed = false;
+  const bounding = createSweeper({
+    clock,
+    everyMs: BOUND_EVERY_MS,
+    async sweep() {
+      const givenUp = await boundBacklogs(db, mostWaiting, () => closed);
+      if (givenUp > 0) {
+        logger.error(
+          { givenUp, mostWaiting },
+          'more webhooks wait for a URL than WEBHOOK_MOST_WAITING: the oldest are given up',
+        );
+      }
+    },
+    failed: (err) => logger.warn({ err }, 'backlogs of webhooks could not be bounded; it is tried again'),
+  });
+  bounding.start(BOUND_EVERY_MS);
   const sweeper = createSweeper({
     clock,
     everyMs: EVERY_MS,
-    sweep: () => purgeWebhooks(deps.db, clock.epochMs(), () => closed),
+    sweep: () => purgeWebhooks(db, clock.epochMs(), () => closed),
     failed: (err) => logger.warn({ err }, 'old webhooks could not be removed; the next hour tries again'),
   });
   sweeper.start(EVERY_MS);
   return {
     async close() {
       closed = true;
+      await bounding.close();
       await sweeper.close();
     },
   };
+}
+
+/** Returns how many were given up, of all URLs. What is under way is left alone. */
+export function boundBacklogs(db: Database, mostWaiting: number, isOver?: () => boolean): Promise<number> {
+  return inBatches(BATCH, async (limit) => (await db.query(GIVE_UP_SQL, [mostWaiting, limit])).length, isOver);
 }
 
 /** Returns how many deliveries were removed and how many bodies emptied. */
@@ -60,6 +84,20 @@ export async function purgeWebhooks(
   const empty = async (limit: number): Promise<number> => (await db.query(EMPTY_SQL, [before, limit])).length;
   return { removed, emptied: await inBatches(BATCH, empty, isOver) };
 }
+
+const GIVE_UP_SQL = `
+  UPDATE webhook_deliveries AS d SET state = 'dead', dead_at = now(), claimed_until = NULL,
+         last_error = 'too many waited for this URL: this was one of the oldest'
+  WHERE d.state = 'pending' AND d.id IN (
+    SELECT old.id FROM (
+      SELECT endpoint_id, count(*) - $1 AS excess FROM webhook_deliveries WHERE state = 'pending'
+       GROUP BY endpoint_id HAVING count(*) > $1) AS long
+    CROSS JOIN LATERAL (
+      SELECT d.id FROM webhook_deliveries AS d
+       WHERE d.endpoint_id = long.endpoint_id AND d.state = 'pending' AND ${NOT_UNDER_WAY}
+       ORDER BY d.id LIMIT least(long.excess, $2)) AS old
+    LIMIT $2)
+  RETURNING 1 AS one`;
 
 /** A delivery that was delivered once and died when it was sent again counts as dead. */
 const REMOVE_DEAD_SQL = `

@@ -6,6 +6,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { OutboundHttp } from '../../media/net/outbound-http.ts';
+import type { WebhookSettings } from '../config/webhook-settings.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database } from '../store/database.ts';
 import type { DueLook } from '../store/due-look.ts';
@@ -14,9 +15,11 @@ import { createDelivery, type ObservedAttempt } from './delivery.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { type DueQueue, startDueQueue } from './due-queue.ts';
+import { laneCapacity } from './endpoint-lane.ts';
 import type { WebhookDispatcher } from './outbox.ts';
 import { startPurge } from './purge.ts';
 import { type Sweep, startSweep } from './sweep.ts';
+import { startFirstAttempts } from './written.ts';
 
 export interface WebhookDeps {
   db: Database;
@@ -32,6 +35,8 @@ export interface WebhookDeps {
   /** 0 ≤ x < 1. */
   random: () => number;
   logger: Logger;
+  /** Of each URL. */
+  settings: WebhookSettings;
   /**
    * True: who commits an event starts its first attempt, and the queue announces what comes later; should this process
    * die in between, the first sweep of the next one finds the row. False: the queue announces first attempts too, so
@@ -67,6 +72,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
     store,
     clock,
     logger,
+    pace: deps.settings,
     retryScale,
     attempt: createDelivery({
       store,
@@ -93,15 +99,19 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
     store,
     clock,
     logger,
+    perEndpoint: laneCapacity(deps.settings) / 2,
     busy: dispatcher.busy,
     heedBreakers: dispatcher.heedBreakers,
     ...(deps.due && { due: deps.due }),
     onDue: (due) => dispatcher.offer(due),
   });
-  const purge = startPurge({ db: deps.db, clock, logger });
+  const purge = startPurge({ db: deps.db, clock, logger, mostWaiting: deps.settings.mostWaiting });
+
+  const endFirstAttempts = deps.startsAtOnce === false ? (): void => {} : startFirstAttempts(dispatcher.busy);
 
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
+    endFirstAttempts();
     await dueQueue?.close();
     await sweep?.close();
     await purge.close();

@@ -8,13 +8,12 @@ import type { DueLook } from '../store/due-look.ts';
 import { createSweeper } from '../store/sweeper.ts';
 import { type DeliveryStore, type DueDelivery, MAY_BE_DUE_SQL } from './delivery-store.ts';
 
-/** Of each receiver, so that one backlog cannot fill a sweep. */
-export const SWEEP_PER_ENDPOINT = 200;
-
 export interface SweepDeps {
   store: DeliveryStore;
   clock: Clock;
   logger: Logger;
+  /** Of each receiver, so that one backlog cannot fill a sweep. */
+  perEndpoint: number;
   /** Receivers that have enough in memory to go on with; their rows are not read again and again. Default: none. */
   busy?(): string[];
   /** Before each look at what is due. */
@@ -42,8 +41,8 @@ export function startSweep(deps: SweepDeps): Sweep {
   async function sweep(): Promise<void> {
     openBreakers = (await deps.heedBreakers?.())?.open ?? 0;
     const busy = deps.busy?.() ?? [];
-    const due = await store.due(clock.epochMs(), SWEEP_PER_ENDPOINT, busy);
-    leftBehind = new Set([...busy, ...fullEndpoints(due)]);
+    const due = await store.due(clock.epochMs(), deps.perEndpoint, busy);
+    leftBehind = new Set([...busy, ...fullEndpoints(due, deps.perEndpoint)]);
     if (!closed && due.length > 0) deps.onDue(due);
   }
 
@@ -67,8 +66,8 @@ export function startSweep(deps: SweepDeps): Sweep {
   };
 }
 
-function fullEndpoints(due: readonly DueDelivery[]): Set<string> {
+function fullEndpoints(due: readonly DueDelivery[], perEndpoint: number): Set<string> {
   const counts = new Map<string, number>();
   for (const { endpointId } of due) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
-  return new Set([...counts].filter(([, count]) => count >= SWEEP_PER_ENDPOINT).map(([endpointId]) => endpointId));
+  return new Set([...counts].filter(([, count]) => count >= perEndpoint).map(([endpointId]) => endpointId));
 }

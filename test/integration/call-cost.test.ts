@@ -17,7 +17,7 @@ const STRETCH_SECONDS = 40;
 const fileOf = (path: string): unknown => JSON.parse(readFileSync(join(import.meta.dirname, '../..', path), 'utf8'));
 const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1_000));
 
-it('an idle service commits at most every other second; a scripted call costs at most 49 commits and 116 statements', async () => {
+it('an idle service commits at most every other second; a scripted call costs at most 36 commits and 64 statements', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-call-cost-'));
   const notes = noteStatements(folder);
   const gateway = await startTestGateway({
@@ -49,8 +49,8 @@ it('an idle service commits at most every other second; a scripted call costs at
     // Of what comes more seldom than that, and at either edge, each may be in it once more than its share.
     const mostIdle = STRETCH_SECONDS / 2 + idle.texts.length;
     expect(idle.commits, idle.texts.join('\n')).toBeLessThanOrEqual(mostIdle);
-    expect(commits, whole.texts.join('\n')).toBeLessThanOrEqual(49);
-    expect(statements, whole.texts.join('\n')).toBeLessThanOrEqual(116);
+    expect(commits, whole.texts.join('\n')).toBeLessThanOrEqual(36);
+    expect(statements, whole.texts.join('\n')).toBeLessThanOrEqual(64);
   } finally {
     await gateway.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -21,8 +21,9 @@ export function inTheirOrder({ handle, handleTogether, staleCount }: MediaMessag
       for (const message of messages) {
         if (isLive(message)) run.push(message);
         else {
-          await flush();
-          await handle(message);
+          const before = run;
+          run = [];
+          await handle(message, before);
         }
       }
       await flush();

@@ -22,7 +22,7 @@ export function ExportMenu(props: { enterprise: string; filters: Record<string, 
   const working = all.filter(isAtWork);
   useEvery(REFRESH_MS, list.reload, working.length > 0);
 
-  // Of those that were seen at work here: told when they are ready.
+  // Of those that were asked for, or seen at work, here: told when they are ready.
   const seen = useRef(new Set<string>());
   useEffect(() => {
     for (const one of all) {
@@ -37,7 +37,9 @@ export function ExportMenu(props: { enterprise: string; filters: Record<string, 
   }, [all]);
 
   async function run(format: 'csv' | 'ndjson'): Promise<void> {
-    await client.exportCalls({ ...filters, body: { format } });
+    const asked = await client.exportCalls({ ...filters, body: { format } });
+    // It may be ready before the list is read for the first time.
+    seen.current.add(asked.data.export.id);
     toast(exportWords.asked);
     list.reload();
   }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ChangedBy } from '../../audit/audit-entry.ts';
 import { readCall } from '../../calls/call-row.ts';
+import type { UnwrittenTalk } from '../../media-link/unwritten-talk.ts';
 import type { RecordingLinks } from '../../recordings/recording-links.ts';
 import type { Database } from '../../store/database.ts';
 import { changedBy, type Guard } from '../guard.ts';
@@ -15,9 +16,13 @@ import { linkLifeFor, readCallView } from './call-view.ts';
 export interface CallRouteDeps {
   database: Database;
   links: RecordingLinks;
+  unwritten: UnwrittenTalk;
   /** Asks the carrier to end an active call. `over`: it had ended already. */
   hangUp(callUuid: string, by: ChangedBy): Promise<'asked' | 'over'>;
 }
+
+/** What was said of a call that runs is read with it, unless the database is slow. */
+export const WRITTEN_LIMIT_MS = 300;
 
 export const callParams = z.object({
   callUuid: z.guid({ error: 'must be a UUID' }).transform((id) => id.toLowerCase()),
@@ -39,6 +44,7 @@ export function registerCalls(app: FastifyInstance, guard: Guard, deps: CallRout
     errors: ['invalid_call_id', 'call_not_found'],
     async handler(request) {
       const { principal, params } = request;
+      await deps.unwritten.allWritten(params.callUuid, WRITTEN_LIMIT_MS);
       const linkLifeMs = linkLifeFor(principal);
       const view = await readCallView({ ...deps, linkLifeMs }, { workspaceId: principal.workspaceId, ...params });
       if (view === undefined) throw new Refusal('call_not_found');

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { CallEventBus } from '../../calls/call-event-bus.ts';
 import { readCall } from '../../calls/call-row.ts';
+import type { UnwrittenTalk } from '../../media-link/unwritten-talk.ts';
 import type { Database } from '../../store/database.ts';
 import type { Authenticator } from '../authentication.ts';
 import { beginEventStream, wantsStream, writeText } from '../event-stream.ts';
@@ -18,7 +19,7 @@ import { maskedStream } from '../masking.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { eventsAnswer } from './answers.ts';
-import { callParams } from './call-routes.ts';
+import { callParams, WRITTEN_LIMIT_MS } from './call-routes.ts';
 import { createEventStreams } from './event-streams.ts';
 import { readEvents } from './stored-events.ts';
 
@@ -27,6 +28,7 @@ export interface EventRouteDeps extends Pick<Authenticator, 'stillHold'> {
   clock: Clock;
   log: Logger;
   bus: Pick<CallEventBus, 'subscribe'>;
+  unwritten: UnwrittenTalk;
 }
 
 const RETRY_SECONDS = 5;
@@ -59,6 +61,7 @@ export function registerCallEvents(app: FastifyInstance, guard: Guard, deps: Eve
       const call = await readCall(deps.database, request.principal.workspaceId, callUuid);
       if (call === undefined) throw new Refusal('call_not_found');
       if (!wantsStream(request.headers.accept)) {
+        await deps.unwritten.allWritten(callUuid, WRITTEN_LIMIT_MS);
         return { data: await readEvents(deps.database, callUuid, '0'), nextCursor: null };
       }
       // Whoever has gone meanwhile closes no more, and would hold a place until the call ends.

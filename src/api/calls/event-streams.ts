@@ -8,6 +8,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { CallEventBus } from '../../calls/call-event-bus.ts';
+import type { UnwrittenTalk } from '../../media-link/unwritten-talk.ts';
 import type { Database } from '../../store/database.ts';
 import type { KeyUse } from '../authentication.ts';
 import { type CallProgress, eventText, readNewEvents, readProgress, type StoredEvent } from './stored-events.ts';
@@ -17,6 +18,8 @@ export interface EventStreamsDeps {
   clock: Clock;
   log: Logger;
   bus: Pick<CallEventBus, 'subscribe'>;
+  /** From now on what is said of a followed call is written at once: so is what waits. */
+  unwritten: Pick<UnwrittenTalk, 'hurry'>;
   /** In the order of `uses`: whether each would still be let in. */
   stillHold(uses: readonly KeyUse[]): Promise<boolean[]>;
 }
@@ -172,6 +175,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       if (event.id !== null) ring(callUuid);
       else for (const stream of streams) write(stream, eventText(event)).catch(() => end(stream));
     });
+    deps.unwritten.hurry();
     return { streams, unsubscribe };
   }
 

@@ -7,19 +7,24 @@ import { z } from 'zod';
 import { transcriptAsVtt } from '../../call-log/call-log-transcript.ts';
 import { readCall } from '../../calls/call-row.ts';
 import { readTurns } from '../../calls/call-turns.ts';
+import type { UnwrittenTalk } from '../../media-link/unwritten-talk.ts';
 import type { Database } from '../../store/database.ts';
 import { transcriptOf } from '../../webhooks/transcript.ts';
 import type { Guard } from '../guard.ts';
 import { Refusal } from '../refusal.ts';
 import { routesOn } from '../route.ts';
 import { transcriptAnswer } from './answers.ts';
-import { callParams } from './call-routes.ts';
+import { callParams, WRITTEN_LIMIT_MS } from './call-routes.ts';
 
 export const transcriptQuery = z.object({
   format: z.enum(['json', 'txt', 'vtt']).default('json').meta({ description: '`vtt` is WebVTT, for players' }),
 });
 
-export function registerTranscript(app: FastifyInstance, guard: Guard, deps: { database: Database }): void {
+export function registerTranscript(
+  app: FastifyInstance,
+  guard: Guard,
+  deps: { database: Database; unwritten: UnwrittenTalk },
+): void {
   const route = routesOn(app, guard);
   route({
     method: 'get',
@@ -40,6 +45,7 @@ export function registerTranscript(app: FastifyInstance, guard: Guard, deps: { d
     },
     errors: ['transcript_not_ready', 'invalid_call_id', 'call_not_found'],
     async handler(request, reply) {
+      await deps.unwritten.allWritten(request.params.callUuid, WRITTEN_LIMIT_MS);
       const call = await readCall(deps.database, request.principal.workspaceId, request.params.callUuid);
       if (call === undefined) throw new Refusal('call_not_found');
       const turns = await readTurns(deps.database, call.callUuid);

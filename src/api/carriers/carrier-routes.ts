@@ -17,7 +17,7 @@ import type { CarrierRegistry } from '../../carriers/registry.ts';
 import { CarrierReport, mayTalk, type WantedStream } from '../../lifecycle/carrier-report.ts';
 import type { DialledCall, DialledCalls } from '../../lifecycle/dialled-calls.ts';
 import type { LineCarriers } from '../../lifecycle/line-carriers.ts';
-import { givenToken, type StreamTokens } from '../../lifecycle/stream-token.ts';
+import { givenToken, type StreamTokens, sha256OfToken } from '../../lifecycle/stream-token.ts';
 import type { Transitions } from '../../lifecycle/transition.ts';
 import type { CallPlaces, LandingCall } from '../../nodes/call-places.ts';
 import type { Database } from '../../store/database.ts';
@@ -28,7 +28,7 @@ export interface CarrierRoutesDeps {
   log: Logger;
   transitions: Transitions;
   lineCarriers: LineCarriers;
-  dialledCalls: Pick<DialledCalls, 'of'>;
+  dialledCalls: Pick<DialledCalls, 'of' | 'tokenGiven'>;
   registry: Pick<CarrierRegistry, 'withoutCredentials'>;
   streamTokens: StreamTokens;
   /** What carriers dial; no slash at its end. */
@@ -194,8 +194,9 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     { token }: CarrierReport,
     where: Omit<LandingCall, 'callUuid'>,
   ): Document {
-    const { callUuid } = call;
-    return token === null ? carrier.hangupDocument() : streamDocument({ callUuid, ...where }, carrier, token);
+    if (token === null) return carrier.hangupDocument();
+    deps.dialledCalls.tokenGiven(sha256OfToken(token), call);
+    return streamDocument({ callUuid: call.callUuid, ...where }, carrier, token);
   }
 
   function streamDocument(call: LandingCall, carrier: Carrier, token: string): Document {

@@ -5,6 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type ErrorCode, factsOf } from '../../errors/error-codes.ts';
+import type { UnwrittenTalk } from '../../media-link/unwritten-talk.ts';
 import { type CallRefusals, readCallRefusals } from '../../overview/call-refusals.ts';
 import { boundsOf, readDayCalls, readNotSetUp, readWebhooksBehind } from '../../overview/day-overview.ts';
 import { createLiveBoard, type LiveBoard } from '../../overview/live-board.ts';
@@ -21,10 +22,11 @@ import { overviewAnswer } from './answers.ts';
 import { WORKSPACE_PATH } from './second-door.ts';
 import { sessionsStillHold } from './session-guard.ts';
 
-type BoardDeps = Omit<Parameters<typeof createLiveBoard>[0], 'stillHold'>;
+type BoardDeps = Omit<Parameters<typeof createLiveBoard>[0], 'stillHold' | 'unwritten'>;
 
 export interface OverviewRouteDeps extends BoardDeps {
   database: Database;
+  unwritten: UnwrittenTalk;
   admission: CallAdmission;
   /** Of the folder in which recordings begin; null: it cannot be asked. */
   disk(): Promise<{ freeBytes: number; totalBytes: number } | null>;

@@ -6,8 +6,8 @@
  *   processes  [--calls 100]             media, control and the database are killed, stopped, or ended under calls
  *   random     [--seed N] [--calls 1000] random deaths of everything under calls good and bad (the default)
  *   recordings [--seed N] [--calls 20]   a media process is killed at a random moment of each call: what is left of it
- *   luck       [disk | descriptors | database]  a full disk, no descriptors, 300 calls with the database away for
- *                                               60 s; as root
+ *   luck       [disk | descriptors | database | slow | full]  a full disk, no descriptors, 300 calls with the database
+ *                                               away for 60 s, 200 ms late with each statement, its disk full; as root
  *
  * Exits with 1 when a call was lost, a turn is missing or the history breaks a rule. Linux only.
  */
@@ -43,6 +43,18 @@ const DATABASE_AWAY = {
   nemesisEveryMs: 0,
   steps: [{ atMs: 10_000, victim: 'database', act: 'stand_still', index: 0, forMs: 60_000 }],
 } as const;
+/** As long, 200 ms late with each statement. */
+const DATABASE_SLOW = {
+  nemesisEveryMs: 0,
+  databaseLateMs: 200,
+  steps: [{ atMs: 10_000, victim: 'database', act: 'slow', index: 0, forMs: 60_000 }],
+} as const;
+/** For 20 s: it can neither write nor, where its log does not fit, live. */
+const DATABASE_FULL = {
+  nemesisEveryMs: 0,
+  databaseDiskMb: 400,
+  steps: [{ atMs: 10_000, victim: 'database', act: 'full', index: 0, forMs: 20_000 }],
+} as const;
 const say = (line: string): void => console.log(line);
 
 async function run(scenario: string): Promise<boolean> {
@@ -75,14 +87,16 @@ async function runRecordings(calls: number): Promise<boolean> {
 }
 
 async function runLuck(only: string): Promise<boolean> {
-  const known = ['all', 'disk', 'descriptors', 'database'];
+  const known = ['all', 'disk', 'descriptors', 'database', 'slow', 'full'];
   if (!known.includes(only)) throw new Error(`no luck "${only}": ${known.join(', ')}`);
   const wants = (name: string): boolean => only === 'all' || only === name;
   const disk = !wants('disk') || (await runFullDisk(say));
   const descriptors = !wants('descriptors') || (await runNoDescriptors(say));
   const calls = Number(values.calls ?? 300);
   const database = !wants('database') || (await runAndJudge({ calls, durationMs: 90_000, ...DATABASE_AWAY }));
-  return disk && descriptors && database;
+  const slow = !wants('slow') || (await runAndJudge({ calls, durationMs: 90_000, ...DATABASE_SLOW }));
+  const full = !wants('full') || (await runAndJudge({ calls, durationMs: 90_000, ...DATABASE_FULL }));
+  return disk && descriptors && database && slow && full;
 }
 
 async function runAndJudge(options: Omit<RandomScenarioOptions, 'seed' | 'say'>): Promise<boolean> {

@@ -12,11 +12,14 @@ import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import type { ScriptedAgent, ToneAgent } from '../../../media/contract/agent-definition.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { placeDatabase } from '../../../src/supervisor/postgres/placement.ts';
 import { gatherHistory } from '../judge/gather-history.ts';
 import type { History, PlacementSeen } from '../judge/history.ts';
 import { checkHistory, type Violation } from '../judge/history-checker.ts';
 import { runNemesis } from '../nemesis/nemesis.ts';
 import { type NemesisStep, planRounds } from '../nemesis/nemesis-plan.ts';
+import { slowDatabase } from '../nemesis/slow-database.ts';
+import { mountSmallDisk } from '../nemesis/small-disk.ts';
 import { injectable } from '../nemesis/thread-faults.ts';
 import { countingAgent } from './counting-agent.ts';
 import { personasOf, planWorkload, runWorkload, TALKS } from './workload.ts';
@@ -29,6 +32,10 @@ export interface RandomScenarioOptions {
   nemesisEveryMs: number;
   /** In place of the seed's schedule. */
   steps?: readonly NemesisStep[];
+  /** Each statement takes so much longer while a step says so. */
+  databaseLateMs?: number;
+  /** The database lies on a disk of so much, which a step may fill. */
+  databaseDiskMb?: number;
   say(line: string): void;
 }
 
@@ -57,7 +64,11 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
   const workload = planWorkload({ calls, durationMs, random });
   const { nemesisEveryMs: everyMs } = options;
   const nemesis = options.steps ?? planRounds({ durationMs, everyMs, mediaProcesses: MEDIA_PROCESSES, random });
+  const slow = options.databaseLateMs === undefined ? undefined : slowDatabase(options.databaseLateMs);
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-chaos-'));
+  const { databaseDiskMb } = options;
+  const smallDisk =
+    databaseDiskMb === undefined ? undefined : mountSmallDisk(placeDatabase(dataDir).home, databaseDiskMb);
   const gateway = await startGateway({
     dataDir,
     agent: shortAgent,
@@ -65,6 +76,7 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
     settings: { PARLEY_MEDIA_PROCESSES: String(MEDIA_PROCESSES), PARLEY_PIPELINE_THREADS: '1' },
     concurrentCalls: 1_000,
     callsPerSecond: 500,
+    ...(slow && { controlEnv: slow.env }),
     keepAudio: false,
     log: () => {},
     childOutput: () => {},
@@ -76,7 +88,11 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
     const agentFor = (number: string): string => (number.startsWith(TALKS) ? gateway.agentId : tone.id);
     const [placements, missed] = await Promise.all([
       runWorkload(gateway, workload, agentFor),
-      runNemesis({ service: gateway.service }, nemesis, say),
+      runNemesis(
+        { service: gateway.service, ...(slow && { slowDatabase: slow }), ...(smallDisk && { smallDisk }) },
+        nemesis,
+        say,
+      ),
     ]);
     const history = await settledHistory(gateway, database, placements);
     const violations = checkHistory(history);
@@ -84,6 +100,7 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
   } finally {
     await database.close();
     await gateway.stop();
+    smallDisk?.unmount();
     rmSync(dataDir, { recursive: true, force: true });
   }
 }

@@ -5,12 +5,12 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
+import { recordCallEvent } from '../../../bench/harness/record-call-event.ts';
 import type { Tenant } from '../../../bench/webhooks/load.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { readCall } from '../../../src/calls/call-row.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { CallEventName } from '../../../src/webhooks/events.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 
 const BEFORE: readonly CallEventName[] = ['call.ringing', 'call.answered'];
 const AFTER: readonly CallEventName[] = ['call.completed', 'recording.ready'];

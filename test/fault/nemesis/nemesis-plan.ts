@@ -10,10 +10,10 @@ export type Victim = 'media' | 'control' | 'database' | 'pipeline' | 'queue' | '
 /** The receiver refuses connections, answers 500, or lets requests hang. */
 export type Outage = 'refuse' | 'fail' | 'hang';
 /**
- * To a process: SIGKILL; SIGSTOP and, later, SIGCONT; SIGTERM. A thread dies in a way of its own. The queue is killed
- * and started again, empty.
+ * To a process: SIGKILL; SIGSTOP and, later, SIGCONT; SIGTERM. The database may take its time for each statement, or
+ * have a full disk. A thread dies in a way of its own. The queue is killed and started again, empty.
  */
-export type Act = 'kill' | 'stand_still' | 'end' | ThreadDeath | Outage;
+export type Act = 'kill' | 'stand_still' | 'end' | 'slow' | 'full' | ThreadDeath | Outage;
 
 export interface NemesisStep {
   atMs: number;
@@ -21,7 +21,7 @@ export interface NemesisStep {
   act: Act;
   /** Which of several media processes. */
   index: number;
-  /** Of `stand_still` and of an outage. */
+  /** Of `stand_still`, `slow`, `full` and of an outage. */
   forMs: number;
 }
 
@@ -92,7 +92,7 @@ export function planOnceEach({ lengthMs, hasQueueServer, random }: OnceEachPlan)
 
 export function describeStep({ victim, act, index, forMs }: NemesisStep): string {
   const who = victim === 'media' || victim === 'pipeline' ? `${victim}-${index}` : victim;
-  const lasts = act === 'stand_still' || victim === 'receiver';
+  const lasts = act === 'stand_still' || act === 'slow' || act === 'full' || victim === 'receiver';
   return `${who} ${act}${lasts ? ` for ${forMs} ms` : ''}`;
 }
 

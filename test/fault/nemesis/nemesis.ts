@@ -8,12 +8,18 @@ import type { Service } from '../../../src/supervisor/service.ts';
 import type { OwnRedis } from '../../harness/redis-server.ts';
 import { describeStep, type NemesisStep, type Outage } from './nemesis-plan.ts';
 import { databasePids, standStill } from './processes.ts';
+import type { SlowDatabase } from './slow-database.ts';
+import type { SmallDisk } from './small-disk.ts';
 import { busiestThread, killThread, type ThreadDeath } from './thread-faults.ts';
 
 export interface NemesisTargets {
   service: Service;
   /** Of schedules that strike it. */
   queue?: OwnRedis | null;
+  /** Of schedules that slow it down. */
+  slowDatabase?: SlowDatabase;
+  /** Of schedules that fill the database's. */
+  smallDisk?: SmallDisk;
   /** Of schedules that strike it. */
   receiver?: { setMode(mode: 'well' | Outage): Promise<void> };
 }
@@ -36,7 +42,7 @@ export async function runNemesis(
       continue;
     }
     try {
-      await hurtService(targets.service, step);
+      await hurtService(targets, step);
       say(what);
     } catch (error) {
       // A thread goes with its process at any moment of being looked for, which is seen in many ways.
@@ -61,7 +67,20 @@ async function hurtOwn({ queue, receiver }: NemesisTargets, { victim, act, forMs
   await receiver.setMode('well');
 }
 
-async function hurtService(service: Service, { victim, act, index, forMs }: NemesisStep): Promise<void> {
+async function hurtService(
+  { service, slowDatabase, smallDisk }: NemesisTargets,
+  { victim, act, index, forMs }: NemesisStep,
+): Promise<void> {
+  if (act === 'slow') {
+    if (slowDatabase === undefined) throw new Error('the schedule slows a database that this run cannot slow');
+    await slowDatabase.during(forMs);
+    return;
+  }
+  if (act === 'full') {
+    if (smallDisk === undefined) throw new Error('the schedule fills a disk that this run cannot fill');
+    await smallDisk.fullFor(forMs);
+    return;
+  }
   if (victim === 'pipeline') {
     const pid = pidOf(service.media[index]?.pid());
     await killThread(pid, await busiestThread(pid, /^pipeline-/), act as ThreadDeath);

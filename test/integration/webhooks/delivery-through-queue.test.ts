@@ -8,10 +8,12 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordCallEvent } from '../../../bench/harness/record-call-event.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { createAddressGuard } from '../../../media/net/address-guard.ts';
 import { createGuardedClient } from '../../../media/net/guarded-client.ts';
 import type { OutboundHttp } from '../../../media/net/outbound-http.ts';
+import { WEBHOOK_DEFAULTS } from '../../../src/config/webhook-settings.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { migrate } from '../../../src/store/migrate.ts';
@@ -19,7 +21,6 @@ import { SWEEP_EVERY_MS } from '../../../src/store/sweeper.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/supervisor/postgres/embedded-postgres.ts';
 import { placeDatabase } from '../../../src/supervisor/postgres/placement.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { startWebhooks, type Webhooks } from '../../../src/webhooks/start.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ReceivedRequest, startReceiver, type TestReceiver } from '../../unit/media/net/test-receiver.ts';
@@ -85,6 +86,7 @@ async function start(redisUrl: string | null): Promise<void> {
   refused.length = 0;
   logged.length = 0;
   webhooks = await startWebhooks({
+    settings: WEBHOOK_DEFAULTS,
     db,
     databaseUrl: postgres.connectionString,
     redisUrl,

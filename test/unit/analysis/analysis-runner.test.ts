@@ -6,7 +6,6 @@ import { type AnalysisRunner, createAnalysisRunner } from '../../../src/analysis
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { searchCalls } from '../../../src/call-log/call-log-search.ts';
 import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { createHarness, type Harness } from '../lifecycle/harness.ts';
 import { placedCall, talkingCall } from '../lifecycle/talk.ts';
 import { turnsOf } from './sample-story.ts';
@@ -44,7 +43,6 @@ function start(database = h.database): AnalysisRunner {
       },
       close: async () => {},
     },
-    recordCallEvent,
     webhookDispatcher: { dispatch: (ids) => void h.dispatched.push(...ids) },
     observed: { analysed: (by) => void observed.push(by), asked: (outcome) => void observed.push(`asked ${outcome}`) },
   });
@@ -90,7 +88,7 @@ async function body(callUuid: string): Promise<Record<string, unknown>> {
 }
 
 async function ring(callUuid: string): Promise<void> {
-  runner.ring(callUuid, (await h.call(callUuid)).workspaceId);
+  runner.callEnded({ ...(await h.call(callUuid)), analysisStatus: 'pending' });
 }
 
 const setModel = async (callUuid: string): Promise<void> => {
@@ -191,7 +189,7 @@ describe('an answered call without a model', () => {
     const callUuid = await endedCall();
     const first = start();
     const second = start();
-    await Promise.all([first, second].map(async (one) => one.ring(callUuid, (await h.call(callUuid)).workspaceId)));
+    await Promise.all([first, second].map(async (one) => one.callEnded(await h.call(callUuid))));
     await Promise.all([first.idle(), second.idle()]);
     await first.close();
     expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'analysis.completed']);
@@ -399,7 +397,7 @@ it('a result that cannot be stored ends as failed with nulls, after six tries', 
       h.database.transaction(async (tx) => {
         const result = await work({
           query: (sql, parameters) => {
-            if (/UPDATE calls SET analysis = \$5/.test(sql) && parameters?.[4] !== null)
+            if (/UPDATE calls SET analysis = \$1/.test(sql) && parameters?.[0] !== null)
               throw new Error('no such text');
             return tx.query(sql, parameters);
           },

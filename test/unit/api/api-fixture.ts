@@ -77,6 +77,8 @@ export interface ApiFixture {
   place: (call: NewCall) => Promise<Placement>;
   admission: 'open' | 'draining' | 'no_capacity' | 'overloaded';
   compliance: ApiDeps['compliance']['check'];
+  /** Calls of which whatever waits was asked to be written; `all`: of all of them. */
+  written: string[];
   hungUp: string[];
   /** Requests for a call that made none: workspace and code. */
   refused: [string, string][];
@@ -160,7 +162,7 @@ export async function createApiFixture(
       superseded() {},
       prepare: (agent) => void fixture.prepared.push(agent.name),
       isDraining: () => fixture.admission === 'draining',
-      hasUnwritten: () => false,
+      allWritten: async () => {},
       hasRoom: () => fixture.admission === 'open',
       room: { take: () => true, expects: () => false, release() {} },
     });
@@ -234,6 +236,7 @@ export async function createApiFixture(
     place: async () => ({ kind: 'placed', callUuid: uuidv7(), status: 'dialing' }),
     admission: 'open',
     compliance: async () => ({ allowed: true }),
+    written: [],
     hungUp: [],
     refused: [],
     dispatched: [],
@@ -305,6 +308,10 @@ export async function createApiFixture(
       },
       admission: { state: () => fixture.admission },
       bus,
+      unwritten: {
+        hurry: () => void fixture.written.push('all'),
+        allWritten: async (callUuid) => void fixture.written.push(callUuid),
+      },
       checks: { database: async () => 'ok' },
       webhookAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },
       modelAddress: { guard: createAddressGuard([]), resolveName: async () => ['93.184.216.34'] },

@@ -230,10 +230,11 @@ describe('prices and the cost of a call', () => {
       provider: 'openai_compatible',
       speculative: false,
     } as const;
-    await writeUsage(api.database, callUuid, [
-      { ...line, usageId: '1', model: 'm-1', unit: 'output_tokens', quantity: 2_000 },
-      { ...line, usageId: '2', model: 'm-1', unit: 'input_tokens', quantity: 10 },
-    ]);
+    const lines = [
+      { ...line, usageId: '1', model: 'm-1', unit: 'output_tokens' as const, quantity: 2_000 },
+      { ...line, usageId: '2', model: 'm-1', unit: 'input_tokens' as const, quantity: 10 },
+    ];
+    await writeUsage(api.database, [{ callUuid, lines }]);
     const expected = { currency: 'USD', total: 0.0032, isComplete: false, items: [{ kind: 'llm', amount: 0.0032 }] };
     expect((await ask('GET', `/calls/${callUuid}`)).json().cost).toMatchObject(expected);
     const listed = (await ask('GET', '/calls')).json().data;

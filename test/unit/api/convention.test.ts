@@ -2,6 +2,7 @@
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordCallEvent } from '../../../bench/harness/record-call-event.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { sentenceOf, textOfIssue } from '../../../src/api/issue-sentence.ts';
 import { buildDocument } from '../../../src/api/openapi/document.ts';
@@ -14,7 +15,6 @@ import { createImportRunner } from '../../../src/leads/import-runner.ts';
 import { placeHold } from '../../../src/retention/legal-holds.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { ALL_EVENTS } from '../../../src/webhooks/events.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
 import { createOperatorKey } from '../../../src/workspaces/operator-keys.ts';
 import { type ApiFixture, createApiFixture, SEALER } from './api-fixture.ts';

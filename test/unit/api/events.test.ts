@@ -111,6 +111,18 @@ describe('the events of a call', () => {
     stream.abort();
   });
 
+  it('that wait to be written are, as soon as somebody follows the call or reads it', async () => {
+    const callUuid = await api.insertCall(api.acme);
+    api.written.splice(0);
+    const stream = await openStream(callUuid);
+    expect(api.written).toEqual(['all']);
+    stream.abort();
+    const read = (path: string) =>
+      fetch(`${base}/api/developer/calls/${callUuid}${path}`, { headers: { authorization: `Bearer ${api.acme.key}` } });
+    for (const path of ['', '/events', '/transcript']) await read(path);
+    expect(api.written).toEqual(['all', callUuid, callUuid, callUuid]);
+  });
+
   it('come within a second of the server clock when another node wrote them', async () => {
     const callUuid = await api.insertCall(api.acme);
     await happens(callUuid, 'status', { status: 'dialing' });
@@ -308,6 +320,7 @@ describe('the events of a call', () => {
       clock,
       log: pino({ level: 'silent' }),
       bus: createCallEventBus(),
+      unwritten: { hurry() {} },
       database: {
         ...api.database,
         async query<Row extends object>(sql: string): Promise<Row[]> {

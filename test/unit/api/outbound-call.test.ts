@@ -441,6 +441,7 @@ describe('a placed call', () => {
           credentials: { authId: 'MA0', authToken: 'token-canary' },
           credentialsVersion: 1,
         },
+        limits: expect.objectContaining({ lineConcurrent: expect.any(Number), workspacePerSecond: expect.any(Number) }),
         by: { actor: `key:${api.acme.keyId}`, ip: '127.0.0.1', requestId: 'r-1' },
         keyId: api.acme.keyId,
         to: '+14155550123',

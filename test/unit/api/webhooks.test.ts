@@ -1,10 +1,10 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { recordCallEvent } from '../../../bench/harness/record-call-event.ts';
 import { readCall } from '../../../src/calls/call-row.ts';
 import type { ErrorCode } from '../../../src/errors/error-codes.ts';
 import { disableEndpoint, setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import type { CallEventName } from '../../../src/webhooks/events.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
 import { type ApiFixture, createApiFixture, SEALER, type Tenant } from './api-fixture.ts';
 

@@ -14,6 +14,7 @@ import { changeOrigins, createWidgetKey } from '../../../src/embed/widget-keys.t
 import { type CallRoom, createCallRoom } from '../../../src/limits/call-room.ts';
 import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
+import { createUnwrittenTalk } from '../../../src/media-link/unwritten-talk.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
@@ -51,7 +52,7 @@ beforeAll(async () => {
     isDraining: () => false,
     hasRoom: () => room.has('web'),
     room,
-    hasUnwritten: () => unwritten,
+    allWritten: createUnwrittenTalk({ clock, hurry() {}, hasUnwritten: () => unwritten }).allWritten,
   });
   await database.query('UPDATE workspaces SET max_web_sessions = 100000');
   publicKey = (await createWidgetKey(database, { slug: 'acme', name: 'site', allow: [ORIGIN] })).publicKey;

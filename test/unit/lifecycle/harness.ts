@@ -33,7 +33,6 @@ import { createRecordingUploader, type RecordingUploader } from '../../../src/re
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
 import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTheirOrder, type MessagesInOrder } from '../../support/in-their-order.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
@@ -56,6 +55,8 @@ export interface Harness {
   dialledCalls: DialledCalls;
   effects: SideEffects;
   reaper: Reaper;
+  /** Of what media said; everything is written, unless a test says otherwise. */
+  unwritten: { allWritten(callUuid: string): Promise<void> };
   pool: MediaPool;
   messages: MessagesInOrder;
   streamTokens: StreamTokens;
@@ -143,6 +144,7 @@ export async function createHarness(): Promise<Harness> {
     },
   };
   pool.join(member);
+  const unwritten: Harness['unwritten'] = { allWritten: async () => {} };
   const effects = createSideEffects({ lineCarriers, media: pool, clock, log });
   const published: CallEvent[] = [];
   const bus = createCallEventBus();
@@ -169,7 +171,6 @@ export async function createHarness(): Promise<Harness> {
         bus.publish(event);
       },
     },
-    recordCallEvent,
     webhookDispatcher,
     follow: createLeadFollower({ clock }),
     perform: effects.perform,
@@ -182,7 +183,6 @@ export async function createHarness(): Promise<Harness> {
     node: 'node-1',
     bus,
     webhookDispatcher,
-    recordCallEvent,
   });
   const joiner = createJoiner({
     ...shared,
@@ -192,13 +192,18 @@ export async function createHarness(): Promise<Harness> {
     dataDir,
     bus,
     webhookDispatcher,
-    recordCallEvent,
     joined: () => {},
   });
   const limits = createPostgresStore(database);
   const turns = (slots: number) =>
     createFairQueue({ clock, slots, slotsPerKey: slots, mostWaiting: 100, longestWaitMs: 2_000 });
-  const reaper = createReaper({ ...shared, transitions, lineCarriers, effects });
+  const reaper = createReaper({
+    ...shared,
+    transitions,
+    lineCarriers,
+    effects,
+    allWritten: (callUuid) => unwritten.allWritten(callUuid),
+  });
 
   return {
     database,
@@ -212,6 +217,7 @@ export async function createHarness(): Promise<Harness> {
     dialledCalls,
     effects,
     reaper,
+    unwritten,
     pool,
     messages: inTheirOrder(
       createMediaMessages({
@@ -219,8 +225,7 @@ export async function createHarness(): Promise<Harness> {
         bus,
         webhookDispatcher,
         transitions,
-        recordCallEvent,
-        recordings: { node: 'node-1', nudge() {} },
+        recordings: { node: 'node-1', nudge() {}, offer: () => null },
         tools: { claim: async () => () => {} },
         replied: (stages) => void replied.push(stages),
       }),

@@ -130,6 +130,21 @@ describe('timers of a call, on the database', () => {
     expect(await h.call(callUuid)).toMatchObject({ status: 'completed', endedReason: 'max_duration_reached' });
   });
 
+  test('a call ends with all that media said of it: what waits is written first', async () => {
+    const callUuid = await talkingCall(h);
+    await h.transitions.apply(callUuid, {
+      type: 'carrier.ended',
+      carrierCallId: 'leg',
+      end: { reason: null, hangupBy: 'caller', sipCode: null, carrierCause: null, durationSeconds: 5 },
+    });
+    const statuses: string[] = [];
+    h.unwritten.allWritten = async (asked) => void statuses.push((await h.call(asked)).status);
+    await afterMs(1_500);
+    h.unwritten.allWritten = async () => {};
+    expect(statuses).toEqual(['in_progress']);
+    expect((await h.call(callUuid)).status).toBe('completed');
+  });
+
   test('the callback of the hang-up waits 1.5 s for the last word of media, not longer', async () => {
     const callUuid = await talkingCall(h);
     await h.transitions.apply(callUuid, {

@@ -19,11 +19,8 @@ export async function answerCall(h: Harness, callUuid: string): Promise<string> 
     callUuid,
     { type: 'carrier.answered', carrierCallId: `leg-${callUuid}` },
     {
-      async alongside(tx) {
-        await tx.query('UPDATE calls SET media_token_sha256 = $2 WHERE call_uuid = $1', [
-          callUuid,
-          sha256OfToken(token),
-        ]);
+      async alongside(_tx, change) {
+        change.set({ mediaTokenSha256: sha256OfToken(token) });
       },
     },
   );

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CallLimits, createCallLimits } from '../../../src/limits/call-limits.ts';
 import { readCallLimits } from '../../../src/limits/capacity.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
+import { PromiseEnded } from '../../../src/limits/slot-admission.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { writeTogether } from '../../../src/store/joint-write.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -70,7 +72,7 @@ async function place(line = lineId, status = 'dialing', limits = callLimits): Pr
   const answer = await limits.admit({ workspaceId, lineId: line }, callUuid);
   if (!answer.ok) return `${answer.code} ${answer.retryAfterSeconds}`;
   return database.transaction(async (tx) => {
-    if (!(await limits.settle(tx, callUuid))) return 'promise ended';
+    await writeTogether(tx, [limits.settle(callUuid)]);
     await tx.query(
       `INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, line_id, to_number, from_number, name, request_id, status, carrier)
        VALUES ($1, $2, $3, 1, $4, '+14155550123', '+14155550100', 'Asha', 'r', $5, 'plivo')`,
@@ -180,7 +182,24 @@ describe('the limits of new calls', () => {
     await callLimits.admit({ workspaceId, lineId }, promised);
     await database.query(`UPDATE limit_leases SET until = clock_timestamp() - interval '1 millisecond'`);
     expect(await place()).toBe('placed');
-    expect(await database.transaction((tx) => callLimits.settle(tx, promised))).toBe(false);
+    await expect(writeTogether(database, [callLimits.settle(promised)])).rejects.toThrow(PromiseEnded);
+  });
+
+  it('gives a turn at the carrier with the admission, and another to a call that has missed its own', async () => {
+    await setLimits({ workspaceConcurrent: 9, workspaceCps: 1000, lineConcurrent: 9, lineCps: 2 });
+    const clock = new VirtualClock();
+    const store = createPostgresStore(database);
+    const limits = createCallLimits({ database, clock, store, postgres: store, settingsKeptMs: 0 });
+    const scope = { workspaceId, lineId };
+    const turnOf = async () => {
+      const answer = await limits.admit(scope, uuidv7());
+      return answer.ok ? answer.turn : null;
+    };
+    const [first, second] = [await turnOf(), await turnOf()];
+    expect(await limits.turn(scope, first)).toBe(0);
+    expect(await limits.turn(scope, second)).toBeGreaterThan(500);
+    clock.advanceMs(250);
+    expect(await limits.turn(scope, first)).toBeGreaterThan(750);
   });
 
   it('says what is left of the tighter limit', async () => {

@@ -27,7 +27,7 @@ function inboxOf(changes: Partial<InboxOptions<Said, Live>> = {}) {
   };
   const inbox = new Inbox<Said, Live>({
     clock,
-    handle: (message) => begin([message]),
+    handle: (message, before) => begin([...before, message]),
     handleTogether: (calls) => begin(calls.flat()),
     isBatchable: (message): message is Live => message.live,
     shouldRetry: (error) => (error as Error).message === 'away',
@@ -203,37 +203,61 @@ describe('the inbox of a media process', () => {
     expect(begun).toHaveLength(2);
   });
 
-  test('what else comes for a call hurries what it has told before, and waits for it', async () => {
+  test('what else comes for a call is handled with what it has told before, and with that alone', async () => {
     const { push, begun, finish, clock, settle } = inboxOf();
+    const numbers = (): number[][] => begun.map((batch) => batch.map(({ number }) => number));
     push(1, 'a', true);
     push(2, 'b', true);
     push(3, 'a');
-    clock.advanceMs(0);
     await settle();
-    expect(begun.map((batch) => batch.map(({ number }) => number))).toEqual([[1, 2]]);
-    push(4, 'b', true);
-    push(5, 'b');
+    expect(numbers()).toEqual([[1, 3]]);
+    push(4, 'a', true);
+    push(5, 'a');
     finish[0]!();
     await settle();
-    clock.advanceMs(0);
+    expect(numbers()).toEqual([
+      [1, 3],
+      [4, 5],
+    ]);
+    clock.advanceMs(BATCH_AFTER_MS);
     await settle();
-    expect(begun.map((batch) => batch.map(({ number }) => number))).toEqual([[1, 2], [3], [4]]);
+    expect(numbers().at(-1)).toEqual([2]);
   });
 
-  test('at most 64 of a call are handled together, and never across another kind', async () => {
+  test('where they cannot be stored together, each is tried by itself, in their order', async () => {
+    const stored: number[] = [];
+    const { push, acked, settle } = inboxOf({
+      async handle(message, before) {
+        if (before.length > 0) throw new Error('never');
+        stored.push(message.number);
+      },
+      async handleTogether(calls) {
+        if (calls.flat().some(({ number }) => number === 1)) throw new Error('never');
+        stored.push(...calls.flat().map(({ number }) => number));
+      },
+      shouldRetry: () => false,
+    });
+    push(1, 'a', true);
+    push(2, 'a', true);
+    push(3, 'a');
+    for (let turn = 0; turn < 10; turn++) await settle();
+    expect({ stored, acked }).toEqual({ stored: [2, 3], acked: [3] });
+  });
+
+  test('at most 64 of a call are handled together, and one more of another kind', async () => {
     const { push, begun, finish, clock, settle } = inboxOf();
     push(1, 'a');
     for (let number = 2; number <= 81; number++) push(number, 'a', true);
     push(82, 'a');
     push(83, 'a', true);
-    for (let batch = 0; batch < 5; batch++) {
+    for (let batch = 0; batch < 4; batch++) {
       await settle();
       clock.advanceMs(BATCH_AFTER_MS);
       await settle();
       finish[batch]!();
     }
     await settle();
-    expect(begun.map((batch) => batch.length)).toEqual([1, 64, 16, 1, 1]);
+    expect(begun.map((batch) => batch.length)).toEqual([1, 64, 17, 1]);
   });
 
   test('where one of several cannot be stored, each is tried by itself, and it alone is dropped', async () => {
@@ -295,7 +319,7 @@ describe('the inbox of a media process', () => {
             handled.push(...messages);
           };
           const { inbox, push, acked, clock, settle } = inboxOf({
-            handle: (message) => handleAll([message]),
+            handle: (message, before) => handleAll([...before, message]),
             handleTogether: (calls) => handleAll(calls.flat()),
           });
           for (const [index, { call, live }] of sent.entries()) push(index + 1, call, live);

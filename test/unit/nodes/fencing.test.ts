@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ToControl } from '../../../media/contract/link-messages.ts';
-import { lockCallForRun } from '../../../src/calls/call-row.ts';
-import { RunIsFenced } from '../../../src/lifecycle/claimed-stream.ts';
+import { lockCall } from '../../../src/calls/call-row.ts';
+import { livingRun, RunIsFenced } from '../../../src/lifecycle/claimed-stream.ts';
 import { untilCallsAreOver } from '../../../src/lifecycle/until-calls-are-over.ts';
 import { beatRuns, fenceRun, type MediaRun, registerRun } from '../../../src/nodes/media-runs.ts';
+import { writeTogether } from '../../../src/store/joint-write.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { createHarness, type Harness } from '../lifecycle/harness.ts';
 import { answerCall, claimCall, placedCall } from '../lifecycle/talk.ts';
@@ -111,7 +112,8 @@ test('a claim that is under way when the run is given up is waited for, and its 
   let fenced: Promise<number | null> | null = null;
   let isOver = false;
   await h.database.transaction(async (tx) => {
-    expect(await lockCallForRun(tx, callUuid, runId)).toBeDefined();
+    await lockCall(tx, callUuid);
+    await writeTogether(tx, [livingRun(runId)]);
     fenced = fence(runId).finally(() => {
       isOver = true;
     });

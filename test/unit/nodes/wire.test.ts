@@ -5,6 +5,7 @@ import { systemClock } from '../../../media/contract/clock.ts';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
 import { type CallEvent, createCallEventBus } from '../../../src/calls/call-event-bus.ts';
 import { answerForMedia, createRemoteMedia } from '../../../src/media-link/remote-media.ts';
+import { answerHurry, createUnwrittenElsewhere } from '../../../src/media-link/unwritten-elsewhere.ts';
 import type { Bells } from '../../../src/nodes/bells.ts';
 import { createEventRelay } from '../../../src/nodes/event-relay.ts';
 import { createPostgresBells } from '../../../src/nodes/postgres-bells.ts';
@@ -145,7 +146,7 @@ describe('media of another node', () => {
     remote.tell('run-b', { type: 'stop', callUuid: 'c', reason: 'api_hangup' });
     remote.prepare('run-b', 'c');
     await remote.lastWord('run-b', 'c');
-    await remote.written('run-b', 'c');
+    await remote.written('run-b', 'c', 300);
     expect(asked).toEqual(['mute_agent c run-b', 'prepare c run-b', 'last word c', 'written c']);
     expect(told).toEqual([{ type: 'stop', callUuid: 'c', reason: 'api_hangup' }]);
   });
@@ -192,6 +193,7 @@ describe('events of a call that another node carries', () => {
   function rig() {
     const { clock, wire } = cluster('a', 'b');
     const owner = { node: 'b' };
+    const hurried: string[] = [];
     const made = (node: string) => {
       const bus = createCallEventBus();
       const rows = { query: async () => (owner.node === node ? [] : [{ callUuid: 'c', node: owner.node }]) };
@@ -203,15 +205,16 @@ describe('events of a call that another node carries', () => {
         wire: wire(node),
         node,
         isInCompany: () => true,
+        hurry: () => void hurried.push(node),
       });
       return { bus, relay };
     };
-    return { clock, owner, a: made('a'), b: made('b') };
+    return { clock, owner, hurried, a: made('a'), b: made('b') };
   }
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   test('come with their partial words to who follows it here, at once and as long as somebody does', async () => {
-    const { clock, a, b } = rig();
+    const { clock, hurried, a, b } = rig();
     const heard: CallEvent[] = [];
     const end = a.bus.subscribe('c', (one) => void heard.push(one));
     await settled();
@@ -226,6 +229,7 @@ describe('events of a call that another node carries', () => {
     b.bus.publish(event('hello'));
     await settled();
     expect(heard).toHaveLength(2);
+    expect(hurried, 'what it had said before is written as the first begins to follow').toEqual(['b']);
     end();
     clock.advanceMs(10_000);
     await settled();
@@ -244,5 +248,71 @@ describe('events of a call that another node carries', () => {
     b.bus.publish(event('one'));
     for (let turn = 0; turn < 20; turn++) await settled();
     expect(count).toBe(1);
+  });
+});
+
+describe('what another node has heard of a call and not written', () => {
+  function rig() {
+    const { clock, wire } = cluster('a', 'b');
+    const asked: string[] = [];
+    const row = { ownerRun: 'run-b' as string | null };
+    let others = ['b'];
+    const unwritten = createUnwrittenElsewhere({
+      database: { query: async () => (row.ownerRun === null ? [] : [{ ownerRun: row.ownerRun }]) } as never,
+      clock,
+      wire: wire('a'),
+      remote: {
+        async written(runId, callUuid, limitMs) {
+          asked.push(`${callUuid} ${runId} ${limitMs}`);
+          if (callUuid === 'stuck') await new Promise(() => {});
+        },
+      },
+      otherNodes: () => others,
+    });
+    let hurries = 0;
+    answerHurry(wire('b'), { clock, hurry: () => void hurries++ });
+    const alone = (): void => {
+      others = [];
+    };
+    return { clock, asked, row, unwritten, hurried: () => hurries, alone };
+  }
+
+  test('is written there before it is read here; who waits does so no longer than it said', async () => {
+    const { clock, asked, row, unwritten } = rig();
+    await unwritten.written('c', 300);
+    let isOver = false;
+    const over = unwritten.written('stuck', 300).then(() => {
+      isOver = true;
+    });
+    await eventually('the question', () => asked.length === 2);
+    expect(isOver).toBe(false);
+    clock.advanceMs(300);
+    await over;
+    row.ownerRun = null;
+    await unwritten.written('over', 300);
+    expect(asked).toEqual(['c run-b 300', 'stuck run-b 300']);
+  });
+
+  test('is written four times a second while a board is looked at here, for one word in two seconds', async () => {
+    const { clock, unwritten, hurried } = rig();
+    for (let look = 0; look < 16; look++) {
+      unwritten.hurry();
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+      clock.advanceMs(250);
+    }
+    expect(hurried()).toBe(16);
+    for (let look = 0; look < 40; look++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.advanceMs(250);
+    }
+    expect(hurried(), 'nobody looks any more').toBeLessThan(28);
+  });
+
+  test('is nothing where there is no other node', async () => {
+    const { asked, unwritten, hurried, alone } = rig();
+    alone();
+    unwritten.hurry();
+    await unwritten.written('c', 300);
+    expect([asked.length, hurried()]).toEqual([0, 0]);
   });
 });

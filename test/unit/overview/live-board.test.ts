@@ -28,7 +28,7 @@ function boardWith(hold: { holds: boolean } = { holds: true }) {
     },
   };
   const board = createLiveBoard({
-    ...{ database, clock, log: pino({ level: 'silent' }) },
+    ...{ database, clock, log: pino({ level: 'silent' }), unwritten: { hurry() {} } },
     stillHold: async (uses) => uses.map(() => hold.holds),
   });
   return { board, clock, reads: () => reads };

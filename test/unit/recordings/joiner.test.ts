@@ -17,7 +17,6 @@ import { createRenditions, joinInThread } from '../../../src/recordings/renditio
 import { createSoundFiles } from '../../../src/recordings/sound-files.ts';
 import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { factsOf, keyOfRecording, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
 import { decodeRecording } from '../../support/recording-audio.ts';
 import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
@@ -241,7 +240,6 @@ describe('the recording of a call whose media process died', () => {
       dataDir: h.dataDir,
       bus: createCallEventBus(),
       webhookDispatcher: { dispatch() {} },
-      recordCallEvent,
       joined() {},
       ...changes,
     });

@@ -19,5 +19,5 @@ test('a pause that the database was not there to be told is told by the next loo
   isAway = false;
   await pauses.settle();
   await pauses.settle();
-  expect(told).toEqual([[ROW.callUuid, ROW.epoch, 1, nextAt]]);
+  expect(told).toEqual([[1, nextAt, ROW.callUuid, ROW.epoch]]);
 });

@@ -12,7 +12,6 @@ import { createRecordingUploader, type RecordingUploader } from '../../../src/re
 import { type Recordings, recordingFamilies } from '../../../src/recordings/recordings.ts';
 import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { factsOf, keyOfRecording, readEncrypted, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
 import { STORES, type TestStore } from '../../support/recording-stores.ts';
 import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
@@ -45,7 +44,6 @@ describe.each(STORES)('the uploader, with its store %s', (_name, start) => {
       node: 'node-1',
       bus: createCallEventBus(),
       webhookDispatcher: { dispatch: (ids) => void h.dispatched.push(...ids) },
-      recordCallEvent,
       links: createRecordingLinks(MASTER_KEY, PUBLIC_URL, h.clock),
     });
   });

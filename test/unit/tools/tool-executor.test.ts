@@ -19,7 +19,6 @@ import { generateSigningSecret, listSecrets, removeSecret, setSecret } from '../
 import { createToolExecutor, type ToolExecutor, type ToolsElsewhere } from '../../../src/tools/tool-executor.ts';
 import { toolFigures } from '../../../src/tools/tool-log.ts';
 import { subscribe } from '../../../src/webhooks/endpoint.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { inTheirOrder, type MessagesInOrder } from '../../support/in-their-order.ts';
 import { orderAgent } from '../../support/order-agent.ts';
 import { createHarness, type Harness, MASTER_KEY } from '../lifecycle/harness.ts';
@@ -81,10 +80,9 @@ function startControl(elsewhere?: ToolsElsewhere): void {
       log,
       bus,
       transitions,
-      recordCallEvent,
       tools: executor,
       webhookDispatcher,
-      recordings: { node: 'test', nudge: () => {} },
+      recordings: { node: 'test', nudge: () => {}, offer: () => null },
       sealer,
       links,
       replied: () => {},

@@ -30,7 +30,7 @@ const line = (change: Partial<UsageLine> = {}): UsageLine => ({
   speculative: false,
   ...change,
 });
-const write = (...written: UsageLine[]) => writeUsage(kit.database, callUuid, written);
+const write = (...written: UsageLine[]) => writeUsage(kit.database, [{ callUuid, lines: written }]);
 const price = (change: Partial<WantedPrice> = {}) =>
   setPrice(kit.database, {
     provider: 'openai_compatible',
@@ -121,7 +121,9 @@ describe('the cost of a call', () => {
     const told = line();
     expect(await write(told, told)).toBe(1);
     expect(await write(told, line())).toBe(1);
-    expect(await writeUsage(kit.database, '00000000-0000-7000-8000-000000000000', [line()])).toBe(0);
+    expect(
+      await writeUsage(kit.database, [{ callUuid: '00000000-0000-7000-8000-000000000000', lines: [line()] }]),
+    ).toBe(0);
     expect(await write(line({ quantity: -1 }), line({ quantity: Number.NaN }), line({ usageId: '' }))).toBe(0);
     expect((await cost())?.usage[0]?.quantity).toBe(3_000);
     expect((await costsOf(kit.database, kit.other, [callUuid])).size).toBe(0);

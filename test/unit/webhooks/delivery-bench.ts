@@ -1,5 +1,6 @@
 /** A migrated database with one workspace and endpoint, a virtual clock, and a receiver that the test scripts. */
 import { pino } from 'pino';
+import { recordCallEvent } from '../../../bench/harness/record-call-event.ts';
 import type { OutboundHttp, OutboundRequest, OutboundResult } from '../../../media/net/outbound-http.ts';
 import type { CallRecord } from '../../../src/calls/call-record.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
@@ -8,7 +9,6 @@ import { type AttemptResult, createDelivery } from '../../../src/webhooks/delive
 import { createDeliveryStore, type DeliveryStore, type DueDelivery } from '../../../src/webhooks/delivery-store.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import type { CallEventName } from '../../../src/webhooks/events.ts';
-import { recordCallEvent } from '../../../src/webhooks/outbox.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { insertCall, insertWorkspace, sampleCall, WORKSPACE_ID } from './sample-call.ts';

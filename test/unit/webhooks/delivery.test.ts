@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
-import { CLAIM_MS } from '../../../src/webhooks/delivery-store.ts';
+import { CLAIM_MS } from '../../../src/webhooks/claim-time.ts';
 import { rotateSecret, setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { MAX_ATTEMPTS, RETRY_DELAYS_MS } from '../../../src/webhooks/retry-schedule.ts';
 import { answered, createDeliveryBench, type DeliveryBench } from './delivery-bench.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { WEBHOOK_DEFAULTS } from '../../../src/config/webhook-settings.ts';
 import type { AttemptResult } from '../../../src/webhooks/delivery.ts';
-import { createEndpointLane, type EndpointLane, LANE_CAPACITY } from '../../../src/webhooks/endpoint-lane.ts';
+import { createEndpointLane, type EndpointLane, laneCapacity } from '../../../src/webhooks/endpoint-lane.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -14,7 +15,9 @@ interface Bench {
   end(result: AttemptResult): Promise<void>;
 }
 
-function bench(): Bench {
+const LANE_CAPACITY = laneCapacity(WEBHOOK_DEFAULTS);
+
+function bench(pace = WEBHOOK_DEFAULTS): Bench {
   const clock = new VirtualClock();
   const under: ((result: AttemptResult) => void)[] = [];
   const state: Bench = {
@@ -27,6 +30,7 @@ function bench(): Bench {
     },
     lane: createEndpointLane({
       clock,
+      pace,
       attempt: (id) => {
         state.started.push(id);
         return new Promise((resolve) => under.push(resolve));
@@ -48,6 +52,16 @@ describe('the lane of one receiver', () => {
     expect(it20.started).toEqual(ids(20));
     await it20.end('delivered');
     expect(it20.started).toEqual(ids(21));
+  });
+
+  it('is as fast and as wide as the operator says', async () => {
+    const wide = bench({ ...WEBHOOK_DEFAULTS, perSecond: 1_000, atOnce: 50 });
+    for (const id of ids(1_500)) wide.lane.offer(id);
+    expect(wide.started).toHaveLength(50);
+    for (let ended = 0; ended < 1_000; ended++) await wide.end('delivered');
+    expect(wide.started).toHaveLength(1_000);
+    wide.clock.advanceMs(1);
+    expect(wide.started).toHaveLength(1_001);
   });
 
   it('starts 100 in the first instant and then one every 10 ms', async () => {

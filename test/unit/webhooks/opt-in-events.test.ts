@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { recordCallEvent } from '../../../bench/harness/record-call-event.ts';
 import { subscribe } from '../../../src/webhooks/endpoint.ts';
 import type { OptInEvent } from '../../../src/webhooks/events.ts';
-import { recordCallEvent, recordWorkspaceEvent } from '../../../src/webhooks/outbox.ts';
+import { recordWorkspaceEvent } from '../../../src/webhooks/outbox.ts';
 import { answered, createDeliveryBench, type DeliveryBench } from './delivery-bench.ts';
 import { sampleCall, WORKSPACE_ID } from './sample-call.ts';
 

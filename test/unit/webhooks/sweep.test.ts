@@ -1,10 +1,13 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { WEBHOOK_DEFAULTS } from '../../../src/config/webhook-settings.ts';
 import { SWEEP_EVERY_MS } from '../../../src/store/sweeper.ts';
 import type { DeliveryStore, DueDelivery } from '../../../src/webhooks/delivery-store.ts';
 import { createDispatcher } from '../../../src/webhooks/dispatcher.ts';
-import { SWEEP_PER_ENDPOINT, startSweep } from '../../../src/webhooks/sweep.ts';
+import { startSweep } from '../../../src/webhooks/sweep.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
+
+const SWEEP_PER_ENDPOINT = 200;
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -20,7 +23,13 @@ function bench() {
     },
   } as Partial<DeliveryStore> as DeliveryStore;
   const logger = pino({ level: 'info' }, { write: (line: string) => logs.push(JSON.parse(line).msg) });
-  const sweep = startSweep({ store, clock, logger, onDue: (due) => state.given.push([...due]) });
+  const sweep = startSweep({
+    store,
+    clock,
+    logger,
+    perEndpoint: SWEEP_PER_ENDPOINT,
+    onDue: (due) => state.given.push([...due]),
+  });
   return { clock, logs, state, sweep };
 }
 
@@ -87,6 +96,7 @@ describe('the dispatcher', () => {
   it('lets a receiver whose 20 requests all hang delay nobody else', async () => {
     const started: string[] = [];
     const dispatcher = createDispatcher({
+      pace: WEBHOOK_DEFAULTS,
       store: {} as DeliveryStore,
       clock: new VirtualClock(),
       logger: pino({ level: 'silent' }),
@@ -107,6 +117,7 @@ describe('the dispatcher', () => {
     const clock = new VirtualClock();
     const started: number[] = [];
     const dispatcher = createDispatcher({
+      pace: WEBHOOK_DEFAULTS,
       store: {
         endpointsOf: async (ids) => ids.map((id) => ({ id, endpointId: id })),
       } as Partial<DeliveryStore> as DeliveryStore,
@@ -133,6 +144,7 @@ describe('the dispatcher', () => {
 
   it('leaves to the sweep what could not be looked up', async () => {
     const dispatcher = createDispatcher({
+      pace: WEBHOOK_DEFAULTS,
       store: { endpointsOf: () => Promise.reject(new Error('away')) } as Partial<DeliveryStore> as DeliveryStore,
       clock: new VirtualClock(),
       logger: pino({ level: 'silent' }),

@@ -5,6 +5,7 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
+import { WEBHOOK_DEFAULTS } from '../../../src/config/webhook-settings.ts';
 import { SWEEP_EVERY_MS } from '../../../src/store/sweeper.ts';
 import { createDispatcher, type Dispatcher } from '../../../src/webhooks/dispatcher.ts';
 import { RETRY_DELAYS_MS } from '../../../src/webhooks/retry-schedule.ts';
@@ -29,6 +30,7 @@ beforeEach(async () => {
   sentAtMs = [];
   const { store, clock } = bench;
   dispatcher = createDispatcher({
+    pace: WEBHOOK_DEFAULTS,
     store,
     clock,
     logger,
@@ -38,7 +40,14 @@ beforeEach(async () => {
     },
     onDrained: (id) => sweep.drained(id),
   });
-  sweep = startSweep({ store, clock, logger, busy: dispatcher.busy, onDue: (due) => dispatcher.offer(due) });
+  sweep = startSweep({
+    perEndpoint: 200,
+    store,
+    clock,
+    logger,
+    busy: dispatcher.busy,
+    onDue: (due) => dispatcher.offer(due),
+  });
   await swept();
 });
 afterEach(async () => {

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ConversationEvent } from '../../../media/contract/conversation.ts';
+import { createLiveBatch, type LiveBatch, type LiveMessage } from '../../../src/media-link/live-batch.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { createHarness, type Harness } from '../lifecycle/harness.ts';
+import { talkingCall } from '../lifecycle/talk.ts';
+
+let h: Harness;
+let live: LiveBatch;
+let calls: string[];
+/** Statements by themselves, and BEGIN for each transaction. */
+const asked: string[] = [];
+const refused: string[] = [];
+let transactionsFail = false;
+
+beforeAll(async () => {
+  h = await createHarness();
+  const counting: Database = {
+    query(sql, parameters) {
+      asked.push(sql);
+      return h.database.query(sql, parameters);
+    },
+    transaction(work) {
+      asked.push('BEGIN');
+      return transactionsFail ? Promise.reject(new Error('away')) : h.database.transaction(work);
+    },
+    close: async () => {},
+  };
+  live = createLiveBatch({
+    database: counting,
+    clock: h.clock,
+    bus: { publish: () => {}, isFollowed: () => false },
+    webhookDispatcher: { dispatch: () => {} },
+    replied: () => {},
+    refuse: (message, why) => void refused.push(`${message.epoch} ${why}`),
+  });
+});
+afterAll(() => h.close());
+beforeEach(async () => {
+  calls = [await talkingCall(h), await talkingCall(h), await talkingCall(h)];
+  asked.length = 0;
+  refused.length = 0;
+});
+
+const told = (callUuid: string, event: ConversationEvent, epoch = 1): LiveMessage => ({
+  type: 'live',
+  callUuid,
+  epoch,
+  atEpochMs: h.clock.epochMs(),
+  event,
+});
+const turn = (callUuid: string, turnId: string, epoch = 1): LiveMessage => {
+  const words = { startMs: 0, endMs: 900, text: turnId, heardText: turnId, interrupted: false };
+  return told(callUuid, { type: 'turn', turn: { turnId, role: 'agent', ...words } }, epoch);
+};
+const warning = (callUuid: string): LiveMessage =>
+  told(callUuid, { type: 'warning', code: 'stt_slow', message: 'x', atMs: 1 });
+const checkpoint = (callUuid: string, nextTurnNumber: number): LiveMessage => {
+  const state = { agent: null, variables: {}, nextTurnNumber, atMs: 0 };
+  return { type: 'checkpoint', callUuid, epoch: 1, checkpoint: state as never };
+};
+const turnsOf = async (callUuid: string): Promise<string[]> =>
+  (await h.log(callUuid))
+    .filter(({ kind }) => kind === 'turn')
+    .map(({ data }) => (data['turn'] as { text: string }).text);
+
+describe('what running calls tell', () => {
+  test('is one statement for all of them, in the order of each', async () => {
+    await live.write(
+      calls.map((uuid) => [turn(uuid, 't1'), checkpoint(uuid, 2), turn(uuid, 't2'), checkpoint(uuid, 3)]),
+    );
+    expect(asked).toHaveLength(1);
+    for (const uuid of calls) {
+      expect(await turnsOf(uuid)).toEqual(['t1', 't2']);
+      expect(await h.call(uuid)).toMatchObject({ checkpoint: { nextTurnNumber: 3 } });
+    }
+  });
+
+  test('is refused of a call that another owns by now, and the others are written all the same', async () => {
+    const [lost = '', kept = ''] = calls;
+    await h.database.query('UPDATE calls SET epoch = 2 WHERE call_uuid = $1', [lost]);
+    await live.write([[turn(lost, 't1'), checkpoint(lost, 2)], [turn(kept, 't1')]]);
+    expect(refused).toEqual(['1 stale_epoch', '1 stale_epoch']);
+    expect(await turnsOf(lost)).toEqual([]);
+    expect((await h.call(lost)).checkpoint).toBeNull();
+    expect(await turnsOf(kept)).toEqual(['t1']);
+  });
+
+  test('that changes a row too is a transaction beside that statement, for its calls alone', async () => {
+    const [plain = '', warned = ''] = calls;
+    await live.write([[turn(plain, 't1')], [turn(warned, 't1'), warning(warned)]]);
+    expect(asked.filter((sql) => sql === 'BEGIN')).toHaveLength(1);
+    expect(asked).toHaveLength(2);
+    expect(await h.call(warned)).toMatchObject({ warnings: ['stt_slow'] });
+  });
+
+  test('and was written in part stands once when it is written again', async () => {
+    const [plain = '', warned = ''] = calls;
+    const messages = [[turn(plain, 't1')], [turn(warned, 't1'), warning(warned)]];
+    transactionsFail = true;
+    await expect(live.write(messages)).rejects.toThrow('away');
+    transactionsFail = false;
+    await live.write(messages);
+    expect(await turnsOf(plain)).toEqual(['t1']);
+    expect(await turnsOf(warned)).toEqual(['t1']);
+  });
+
+  test('of providers that were used is one statement for all calls', async () => {
+    const line = {
+      turnId: 't1',
+      connection: 'c',
+      version: 1,
+      provider: 'p',
+      model: 'm',
+      quantity: 1,
+      speculative: false,
+    };
+    const used = (callUuid: string, usageId: string): LiveMessage => ({
+      type: 'usage',
+      callUuid,
+      lines: [{ ...line, usageId, unit: 'input_tokens' }],
+    });
+    await live.write(calls.map((uuid) => [used(uuid, '1'), used(uuid, '2'), used(uuid, '1')]));
+    expect(asked).toHaveLength(1);
+    const rows = await h.database.query('SELECT 1 FROM call_usage WHERE call_uuid = ANY ($1)', [calls]);
+    expect(rows).toHaveLength(6);
+  });
+});
