@@ -79,8 +79,8 @@ class LongestFirst extends BaseSequencer {
 
 /**
  * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` and
- * `fault` hold those that hold conversations, of which `fault` are those in which something dies: when the rest is
- * done. `storms` load the machine, and come last.
+ * `fault` hold those that hold conversations, of which `fault` are those in which something dies. `storms` load the
+ * machine, and come last. `npm test` runs `alone` and `storms` beside the others (`scripts/test-lanes.mjs`).
  */
 export default defineConfig({
   test: {
@@ -122,7 +122,7 @@ export default defineConfig({
           isolate: false,
           // Voices and recognisers of several conversations each: with more of them callers wait too long for one
           // another. Each waits for its callers' speech for half of its time.
-          maxWorkers: 3,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

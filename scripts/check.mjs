@@ -104,13 +104,14 @@ function outcomeOf([command, ...args]) {
   });
 }
 
-export async function runChecks() {
+/** `under`: what each is run by, such as `nice`. */
+export async function runChecks({ under = [] } = {}) {
   const counts = { passed: 0, failed: 0 };
   report(counts, 'no marks of an unfinished merge', conflictFault());
   const left = [...CHECKS];
   const work = async () => {
     for (let check = left.shift(); check !== undefined; check = left.shift()) {
-      const { code, output } = await outcomeOf(check.command);
+      const { code, output } = await outcomeOf([...under, ...check.command]);
       report(counts, check.name, code === 0 ? (check.judge?.(output) ?? null) : output);
     }
   };

@@ -4,13 +4,12 @@
  * on to vitest (`npm test -- test/unit/media`): then only those run. `PARLEY_TEST_COSTS=1`: with what each file cost.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
-import { runChecks } from './check.mjs';
 import { leaksIn } from './suite-log.mjs';
 import { costTable } from './test-costs.mjs';
+import { runEverything, runOnly } from './test-lanes.mjs';
 
 /**
  * Debian packages that tests need: a recogniser with a model for free dictation and a judge of Opus files, both not
@@ -44,31 +43,6 @@ function ensureDebianPackages() {
   }
 }
 
-/** A run of vitest to its end: its exit code and counts. */
-function runVitest(name, args) {
-  const countsFile = join(root, 'dist', `test-counts-${name}.json`);
-  rmSync(countsFile, { force: true });
-  const { status } = spawnSync(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], {
-    cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: {
-      ...process.env,
-      PARLEY_TEST_COUNTS: countsFile,
-      PARLEY_SUITE_LOG: suiteLog,
-      PARLEY_TEST_COSTS: wantsCosts ? costs : '',
-    },
-  });
-  return { code: status, counts: existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : null };
-}
-
-/** What waits for nothing comes first and by itself: conversations in real time would starve beside it. */
-async function runEverything() {
-  const checks = await runChecks();
-  const units = runVitest('unit', ['--project', 'unit', `--maxWorkers=${availableParallelism() + 1}`]);
-  const others = runVitest('all-but-unit', ['--project', '!unit']);
-  return [{ code: 0, counts: { ...checks, skipped: 0, repeated: [] } }, units, others];
-}
-
 ensurePackages({ whole: true });
 const only = process.argv.slice(2);
 if (only.length === 0) ensureDebianPackages();
@@ -76,8 +50,9 @@ ensureBuilt();
 const suiteLog = join(root, 'dist', 'test-log.txt');
 const costs = join(root, 'dist', 'test-costs.txt');
 const wantsCosts = Boolean(process.env.PARLEY_TEST_COSTS);
-for (const notes of [suiteLog, costs]) rmSync(notes, { force: true });
-const runs = only.length === 0 ? await runEverything() : [runVitest('only', only)];
+for (const file of [suiteLog, costs]) rmSync(file, { force: true });
+const notes = { PARLEY_SUITE_LOG: suiteLog, PARLEY_TEST_COSTS: wantsCosts ? costs : '' };
+const runs = only.length === 0 ? await runEverything(notes) : [await runOnly(only, notes)];
 const total = { passed: 0, failed: 0, skipped: 0 };
 for (const { code, counts } of runs) {
   for (const key of Object.keys(total)) total[key] += counts?.[key] ?? 0;
@@ -86,6 +61,7 @@ for (const { code, counts } of runs) {
 }
 for (const line of costTable(costs)) console.log(line);
 for (const { counts } of runs) for (const test of counts?.repeated ?? []) console.log(`repeated  ${test}`);
+for (const { counts } of runs) for (const test of counts?.failures ?? []) console.log(`FAILED    ${test}`);
 const logged = leaksIn(suiteLog);
 if (logged !== null) {
   const { lines, leaks } = logged;

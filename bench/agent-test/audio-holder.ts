@@ -9,9 +9,11 @@ import { join } from 'node:path';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import { talkingAgent } from '../../media/contract/agent-definition.ts';
 import type { CommandIo } from '../../src/cli/command-io.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { PersonaInput } from '../emulators/persona.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { type AudioProviders, startAudioProviders } from './audio-providers.ts';
+import { type KnownStates, StateWatch, statesOf } from './audio-states.ts';
 import { type AudioTools, startAudioTools } from './audio-tools.ts';
 import type { Environment } from './connections-of-test.ts';
 import { emptyCall, type HeldCall } from './held-call.ts';
@@ -32,6 +34,8 @@ interface Stage {
   providers: AudioProviders;
   tools: AudioTools;
   dataDir: string;
+  /** Of the service. */
+  database: Database;
 }
 
 export function createAudioHolder(deps: { io: CommandIo; environment: Environment }): AudioHolder {
@@ -49,7 +53,8 @@ export function createAudioHolder(deps: { io: CommandIo; environment: Environmen
     async close() {
       const all = [...stages.values()];
       stages.clear();
-      for (const { gateway, providers, tools, dataDir } of all) {
+      for (const { gateway, providers, tools, dataDir, database } of all) {
+        await database.close();
         await gateway.stop();
         await providers.close();
         tools.close();
@@ -60,12 +65,9 @@ export function createAudioHolder(deps: { io: CommandIo; environment: Environmen
 }
 
 /** Why a scenario can only be held as text; null: it can be held with sound. */
-function textOnly({ turns, opening, expect }: Scenario): string | null {
-  if (turns.some(({ keys, silentSeconds }) => keys !== undefined || silentSeconds !== undefined))
-    return 'keys and silentSeconds are for calls as text';
-  const expected = [opening, expect, ...turns.map((turn) => turn.expect)];
-  return expected.every((one) => one === undefined || Object.keys(one).join() === 'state')
-    ? 'state is known of calls as text alone'
+function textOnly({ turns }: Scenario): string | null {
+  return turns.some(({ keys, silentSeconds }) => keys !== undefined || silentSeconds !== undefined)
+    ? 'keys and silentSeconds are for calls as text'
     : null;
 }
 
@@ -104,7 +106,9 @@ async function startStage(subject: Subject, deps: { io: CommandIo; environment: 
       environment: providers.environment,
       log() {},
     });
-    return { gateway, providers, tools, dataDir };
+    const { databaseUrl: connectionString } = gateway.service;
+    const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+    return { gateway, providers, tools, dataDir, database };
   } catch (error) {
     tools.close();
     await providers.close();
@@ -113,7 +117,10 @@ async function startStage(subject: Subject, deps: { io: CommandIo; environment: 
   }
 }
 
-async function holdCall({ gateway, tools }: Stage, subject: Subject, scenario: Scenario): Promise<HeldCall> {
+const isRecorded = ({ answeredAt, recording, analysisStatus }: Call): boolean =>
+  answeredAt === null || (['ready', 'failed'].includes(recording?.status ?? '') && analysisStatus !== 'pending');
+
+async function holdCall({ gateway, tools, database }: Stage, subject: Subject, scenario: Scenario): Promise<HeldCall> {
   const { client, emulator } = gateway;
   const to = numberOf(subject, scenario);
   tools.begin({ ...subject.file.tools, ...scenario.tools });
@@ -126,25 +133,32 @@ async function holdCall({ gateway, tools }: Stage, subject: Subject, scenario: S
   const { callUuid } = placed.body;
   if (callUuid === undefined)
     return { ...emptyCall(), fault: `the call was not placed (${placed.httpStatus}): ${placed.body.message}` };
+  const watch = new StateWatch(database, callUuid);
   const truth = async () => (await emulator.calls()).findLast((call) => call.to.endsWith(to.slice(1)));
   const isOver = ({ endedReason }: Call): boolean => endedReason !== null;
   let fault: string | null = null;
-  const entry = await client.waitFor(callUuid, 'its end', isOver, scenario.timeLimitSeconds * 1_000).catch(async () => {
-    fault = `it did not end within ${scenario.timeLimitSeconds} s and was ended (timeLimitSeconds allows more)`;
-    const emulated = await truth();
-    if (emulated !== undefined) await emulator.hangUp(emulated.callUuid);
-    return client.waitFor(callUuid, 'its end', isOver, RECORD_LIMIT_MS);
-  });
-  const whole = await client
-    .waitFor(
-      callUuid,
-      'its recording',
-      ({ answeredAt, recording, analysisStatus }) =>
-        answeredAt === null || (['ready', 'failed'].includes(recording?.status ?? '') && analysisStatus !== 'pending'),
-      RECORD_LIMIT_MS,
-    )
-    .catch(() => entry);
+  const ended = async (): Promise<Call> => {
+    const limitMs = scenario.timeLimitSeconds * 1_000;
+    const entry = await client.waitFor(callUuid, 'its end', isOver, limitMs).catch(async () => {
+      fault = `it did not end within ${scenario.timeLimitSeconds} s and was ended (timeLimitSeconds allows more)`;
+      const emulated = await truth();
+      if (emulated !== undefined) await emulator.hangUp(emulated.callUuid);
+      return client.waitFor(callUuid, 'its end', isOver, RECORD_LIMIT_MS);
+    });
+    return client.waitFor(callUuid, 'its recording', isRecorded, RECORD_LIMIT_MS).catch(() => entry);
+  };
+  let known: KnownStates;
+  let whole: Call;
+  try {
+    whole = await ended();
+  } finally {
+    known = await watch.close();
+  }
   const recording = await gateway.recording(callUuid);
-  const held = heldFrom(whole, (await truth())?.said ?? [], tools.used());
+  const said = (await truth())?.said ?? [];
+  // Of others a step is a sign for the call log.
+  const isScript = subject.definition.kind === 'scripted';
+  const states = statesOf(isScript ? known : { ...known, steps: [] }, said);
+  const held = heldFrom(whole, said, tools.used(), states);
   return { ...held, fault, ...(recording === null ? {} : { recording }) };
 }

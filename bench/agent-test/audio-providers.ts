@@ -22,6 +22,7 @@ const EMULATOR_OF: Readonly<Record<ProviderName, string>> = {
   assemblyai: 'assemblyai',
   openai_compatible: 'openai',
   anthropic: 'anthropic',
+  gemini: 'gemini',
   elevenlabs: 'elevenlabs',
   cartesia: 'cartesia',
 };

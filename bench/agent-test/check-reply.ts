@@ -59,7 +59,7 @@ async function checkWords(
     const line = used.length === 0 ? 'it used no tool' : `it used ${used.map(toolLine).join('; ')}`;
     note(toolsText(tools), isUsed(tools, used), line);
   }
-  if (state !== undefined && held.states !== null) {
+  if (state !== undefined) {
     const now = (exchange === null ? held.states.at(-1) : held.states[exchange]) ?? { step: null, variables: {} };
     if (state.step !== undefined) note(`is at step '${state.step}'`, now.step === state.step, `it is at ${now.step}`);
     for (const [name, value] of Object.entries(state.variables ?? {})) {

@@ -18,7 +18,7 @@ export function usualOf(environment: Environment): UsualProviders {
   const usual = usualProviders((name) => environment[name]);
   if (usual !== null) return usual;
   throw new WrongUse(
-    'model.environment: wants DEEPGRAM_API_KEY or ASSEMBLYAI_API_KEY, and OPENAI_API_KEY (or OPENAI_BASE_URL of a server that wants none) or ANTHROPIC_API_KEY; set them, or write "model": { "emulated": … }',
+    'model.environment: wants DEEPGRAM_API_KEY or ASSEMBLYAI_API_KEY, and OPENAI_API_KEY (or OPENAI_BASE_URL of a server that wants none), ANTHROPIC_API_KEY or GEMINI_API_KEY; set them, or write "model": { "emulated": … }',
   );
 }
 

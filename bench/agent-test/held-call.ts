@@ -25,8 +25,8 @@ export interface HeldToolUse {
 export interface HeldCall {
   turns: HeldTurn[];
   tools: HeldToolUse[];
-  /** After each exchange, by its number; null: nobody knows, as of a call with sound. */
-  states: { step: string | null; variables: Record<string, string> }[] | null;
+  /** After each exchange, by its number. */
+  states: { step: string | null; variables: Record<string, string> }[];
   end: { reason: string; disposition: string | null; error: string | null } | null;
   /** Of the agent's, and what the text call noticed: trouble on the way. */
   warnings: string[];

@@ -10,7 +10,12 @@ import type { HeldCall, HeldTurn } from './held-call.ts';
 /** Clocks of both ends begin within this. */
 const APART_MS = 500;
 
-export function heldFrom(entry: Call, said: EmulatedCall['said'], used: readonly NotedUse[]): HeldCall {
+export function heldFrom(
+  entry: Call,
+  said: EmulatedCall['said'],
+  used: readonly NotedUse[],
+  states: HeldCall['states'],
+): HeldCall {
   const turns = entry.turns.map((turn): HeldTurn => {
     const isCaller = turn.role === 'user';
     // What the caller said began before they were heard; what the agent says before that answers somebody else.
@@ -31,7 +36,7 @@ export function heldFrom(entry: Call, said: EmulatedCall['said'], used: readonly
   return {
     turns: turns.sort((one, other) => one.exchange - other.exchange),
     tools,
-    states: null,
+    states,
     end:
       entry.endedReason === null
         ? null

@@ -53,6 +53,7 @@ export const NO_MODELS: ModelsOfTest = {
 const SERVICE_OF_ENGINE: Readonly<Record<string, string>> = {
   openai: 'openai-chat',
   anthropic: 'anthropic-messages',
+  gemini: 'gemini-generate',
 };
 
 export function realModels(grants: readonly ConnectionGrant[], allowCidrs: readonly string[]): ModelsOfTest {

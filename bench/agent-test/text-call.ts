@@ -156,7 +156,6 @@ export class TextCall {
   /** Where it stands now. */
   noteState(): void {
     const { stepId } = this.#line.agent;
-    this.held.states ??= [];
     this.held.states[this.exchange] = { step: stepId, variables: { ...this.#line.agent.variables() } };
   }
 

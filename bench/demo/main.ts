@@ -185,8 +185,8 @@ async function main(): Promise<number> {
   const play = await start();
   for (const line of play.about) story.line('', line);
   const gateway = await startGateway({
-    // As it is delivered.
-    controlEnv: { PARLEY_ADMISSION: 'measured' },
+    // As it is delivered, unless somebody says otherwise.
+    controlEnv: { PARLEY_ADMISSION: process.env['PARLEY_ADMISSION'] ?? 'measured' },
     environment: play.environment,
     dataDir: values['data-dir'],
     agent: play.agent,

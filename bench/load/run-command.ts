@@ -11,6 +11,7 @@ import { ConditionFault, type JudgedCondition, judgeCondition } from './result/f
 import { tableOf } from './result/table.ts';
 import { EXIT, exitCodeOf } from './run/exit-code.ts';
 import { FarEndPool } from './run/far-end-pool.ts';
+import { createInterrupts } from './run/interrupts.ts';
 import { OwnLoad } from './run/own-load.ts';
 import { Recorder } from './run/recorder.ts';
 import { createRunClock, machineNowMs } from './run/run-clock.ts';
@@ -31,8 +32,6 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 /** The first call may be planned for the very beginning, and no process shall be late for it. */
 const LEAD_MS = 200;
 
-/** Ctrl-C comes twice below npm: from the terminal, and passed on. */
-const SAME_SIGNAL_MS = 300;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** What there is of a run that is stopped, or ends: also in the middle of its start. */
@@ -48,18 +47,17 @@ interface Running {
 export async function runCommand(flags: RunFlags): Promise<number> {
   const interrupted = new AbortController();
   const running: Running = { signal: interrupted.signal, stops: [], hasBegun: false };
-  let interruptedAtMs = Number.NEGATIVE_INFINITY;
-  const interrupt = (): void => {
-    const nowMs = performance.now();
-    if (nowMs - interruptedAtMs < SAME_SIGNAL_MS) return;
-    interruptedAtMs = nowMs;
-    if (interrupted.signal.aborted) {
+  const interrupt = createInterrupts({
+    nowMs: () => performance.now(),
+    stop() {
+      say('\nstopping: every call is hung up (once more: at once)');
+      interrupted.abort();
+    },
+    stopAtOnce() {
       say('stopped at once; calls may ring on until their carrier ends them');
       process.exit(EXIT.interrupted);
-    }
-    say('\nstopping: every call is hung up (once more: at once)');
-    interrupted.abort();
-  };
+    },
+  });
   for (const name of SIGNALS) process.on(name, interrupt);
   // A terminal that is gone must not keep calls from being hung up.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});

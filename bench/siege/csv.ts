@@ -3,6 +3,7 @@
  * closed, ten million lines of nothing. Bounded: so many at once, so many in all. Used by the
  * bench and the test of sieges.
  */
+import { randomBytes } from 'node:crypto';
 import { openDatabase } from '../../src/store/database.ts';
 import { createApiKey } from '../../src/workspaces/api-keys.ts';
 import { createWorkspace, setApiEnabled } from '../../src/workspaces/workspaces.ts';
@@ -52,7 +53,7 @@ export function besiegeWithFiles({ baseUrl, apiKey, files, ...bounds }: FileSieg
 /** The key of a workspace that has nothing to do with anybody else's. */
 export async function strangersKey(databaseUrl: string): Promise<string> {
   const database = openDatabase({ connectionString: databaseUrl, maxConnections: 1, onIdleError: () => {} });
-  const slug = 'stranger';
+  const slug = `stranger-${randomBytes(4).toString('hex')}`;
   try {
     await createWorkspace(database, { slug, name: slug });
     await setApiEnabled(database, { slug, enabled: true });

@@ -96,6 +96,16 @@ export const ENGINES = {
         serviceTier: { type: 'text', about: 'as the provider has it (service_tier)' },
       },
     },
+    gemini: {
+      provider: 'gemini',
+      settings: {
+        topP: share('as the provider has it (topP), of models that take it'),
+        thinkingLevel: {
+          type: 'text',
+          about: 'how long it may think: such as low, of Gemini 3 and later; default: as little as the model can',
+        },
+      },
+    },
   },
   speak: {
     local: { provider: null, settings: {}, voices: LOCAL_VOICES },

@@ -18,6 +18,8 @@ export interface ModelToolUse {
   name: string;
   /** As the model wrote it: it need not be JSON. */
   argumentsText: string;
+  /** What its provider wants to see again with it, as it gave it; to all others it means nothing. */
+  providerMark?: string;
 }
 
 export interface ModelTool {

@@ -70,6 +70,14 @@ export const PROVIDERS = {
     settings: [],
     limits: ['concurrent', 'requestsPerMinute', 'tokensPerMinute'],
   },
+  gemini: {
+    title: 'Google Gemini',
+    can: ['think'],
+    defaultBaseUrl: 'https://generativelanguage.googleapis.com',
+    credentials: [{ name: 'apiKey', about: 'the API key', secret: true, required: true }],
+    settings: [],
+    limits: ['concurrent', 'requestsPerMinute', 'tokensPerMinute'],
+  },
   cartesia: {
     title: 'Cartesia',
     can: ['speak'],

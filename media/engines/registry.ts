@@ -110,6 +110,11 @@ export const MODELS = listed<EngineName<'think'>, ModelKind<MessagePort>>({
     packages: [],
     load: async () => (await import('./provider/remote-model.ts')).remoteModelOf('anthropic-messages'),
   },
+  gemini: {
+    threads: 'provider',
+    packages: [],
+    load: async () => (await import('./provider/remote-model.ts')).remoteModelOf('gemini-generate'),
+  },
 });
 
 /** By their names, which must be those that agents may use: all of them, and no other. */

@@ -29,7 +29,7 @@ export async function conversingAgent(io: CommandIo): Promise<Conversing> {
   if (providers === null) {
     throw new OperatorError(
       'invalid',
-      `--agent cascade wants keys of providers in the environment: DEEPGRAM_API_KEY or ASSEMBLYAI_API_KEY, and OPENAI_API_KEY (or OPENAI_BASE_URL of a server of its protocol that wants none) or ANTHROPIC_API_KEY. With ELEVENLABS_API_KEY ElevenLabs speaks, with CARTESIA_API_KEY Cartesia, without them the local voice. A key may lie in a file: DEEPGRAM_API_KEY_FILE. Without keys, see it with: npm run demo -- --agent cascade`,
+      `--agent cascade wants keys of providers in the environment: DEEPGRAM_API_KEY or ASSEMBLYAI_API_KEY, and OPENAI_API_KEY (or OPENAI_BASE_URL of a server of its protocol that wants none), ANTHROPIC_API_KEY or GEMINI_API_KEY. With ELEVENLABS_API_KEY ElevenLabs speaks, with CARTESIA_API_KEY Cartesia, without them the local voice. A key may lie in a file: DEEPGRAM_API_KEY_FILE. Without keys, see it with: npm run demo -- --agent cascade`,
     );
   }
   const { connections, listen, think, speak } = providers;

@@ -7,7 +7,7 @@ import pc from 'picocolors';
 import { builtEntry } from '../config/built-entry.ts';
 import type { CheckResult } from '../doctor/check.ts';
 import { examine } from '../doctor/doctor.ts';
-import { type CommandIo, ExitCode } from './command-io.ts';
+import { type CommandIo, ExitCode, wholeNumber } from './command-io.ts';
 
 export function addDoctorCommand(program: Command, io: CommandIo): void {
   program
@@ -15,11 +15,13 @@ export function addDoctorCommand(program: Command, io: CommandIo): void {
     .description(
       'check settings, ports, database, public URL, carrier credentials, native parts, clocks, disk and key; say how many calls at once',
     )
-    .action(async () => {
+    .option('--patience <seconds>', 'how long each check may take: more on a machine that is full', wholeNumber, 15)
+    .action(async ({ patience }: { patience: number }) => {
       const results = await examine({
         environment: io.terminal.environment,
         selfCheckEntry: () => builtEntry('media/self-check.js'),
         engineSpeedEntry: () => builtEntry('media/engine-speed.js'),
+        limitMs: patience * 1_000,
       });
       const failed = results.filter(({ level }) => level === 'fail').length;
       const warned = results.filter(({ level }) => level === 'warn').length;

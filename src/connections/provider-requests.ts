@@ -16,8 +16,10 @@ export interface ProviderRequests {
   modelsIn(body: string): string[] | null;
   /** The key is right, and only forbids to ask what was asked. */
   isLimitedKey?(body: string): boolean;
+  /** Of a refusal that other servers give to a wrong request. */
+  isWrongKey?(body: string): boolean;
   /** One short answer of a model, each body tried when the one before was not understood. Absent: the list decides. */
-  modelTrial?: { path: string; bodies(model: string): readonly object[] };
+  modelTrial?: { path(model: string): string; bodies(model: string): readonly object[] };
 }
 
 const ANTHROPIC_VERSION = '2023-06-01';
@@ -48,7 +50,7 @@ export const PROVIDER_REQUESTS: Readonly<Record<ProviderName, ProviderRequests>>
     keyPaths: ['/models'],
     modelsIn: (body) => names(memberOf(parsed(body), 'data'), 'id'),
     modelTrial: {
-      path: '/chat/completions',
+      path: () => '/chat/completions',
       // Newer models refuse the older name of the limit, and older servers do not know the newer one.
       bodies: (model) =>
         ['max_tokens', 'max_completion_tokens'].map((limit, index) => ({
@@ -63,8 +65,22 @@ export const PROVIDER_REQUESTS: Readonly<Record<ProviderName, ProviderRequests>>
     keyPaths: ['/v1/models'],
     modelsIn: (body) => names(memberOf(parsed(body), 'data'), 'id'),
     modelTrial: {
-      path: '/v1/messages',
+      path: () => '/v1/messages',
       bodies: (model) => [{ model, messages: [{ role: 'user', content: 'Say: yes.' }], max_tokens: 1 }],
+    },
+  },
+  gemini: {
+    headers: ({ apiKey = '' }) => ({ 'x-goog-api-key': apiKey }),
+    keyPaths: ['/v1beta/models?pageSize=1000'],
+    modelsIn: (body) =>
+      names(memberOf(parsed(body), 'models'), 'name')?.map((name) => name.replace(/^models\//, '')) ?? null,
+    // It is told as a wrong request (400).
+    isWrongKey: (body) => body.includes('API_KEY_INVALID'),
+    modelTrial: {
+      path: (model) => `/v1beta/models/${encodeURIComponent(model.replace(/^models\//, ''))}:generateContent`,
+      bodies: () => [
+        { contents: [{ role: 'user', parts: [{ text: 'Say: yes.' }] }], generationConfig: { maxOutputTokens: 1 } },
+      ],
     },
   },
   cartesia: {

@@ -104,7 +104,7 @@ async function verdictOn(
   // A server without a list may still serve a model that is named.
   const mayGoOn =
     listed.kind === 'answered' && listed.status === 404 && requests.modelTrial !== undefined && model !== undefined;
-  if (!isAnswered && !isLimited && !mayGoOn) return faultOf(listed, secrets);
+  if (!isAnswered && !isLimited && !mayGoOn) return faultOf(listed, secrets, requests);
   const models = isAnswered ? requests.modelsIn(listed.body) : null;
   if (isAnswered && models === null && requests.modelTrial !== undefined && model === undefined) {
     return fault(
@@ -142,7 +142,7 @@ async function askModel(
   const { path, bodies } = requests.modelTrial!;
   let result: OutboundResult | null = null;
   for (const body of bodies(model)) {
-    result = await send(deps, grant, requests, { method: 'POST', path, body });
+    result = await send(deps, grant, requests, { method: 'POST', path: path(model), body });
     if (result.kind !== 'answered' || (result.status !== 400 && result.status !== 422)) break;
   }
   const answered = result!;
@@ -151,7 +151,7 @@ async function askModel(
     // The address answered before, so it is the model that is not there.
     if (answered.status === 404 && models !== null) return unknownModel(model, models);
   }
-  return faultOf(answered, Object.values(grant.credentials));
+  return faultOf(answered, Object.values(grant.credentials), requests);
 }
 
 function send(
@@ -180,7 +180,7 @@ function send(
   });
 }
 
-function faultOf(result: OutboundResult, secrets: readonly string[]): Verdict {
+function faultOf(result: OutboundResult, secrets: readonly string[], requests: ProviderRequests): Verdict {
   if (result.kind === 'refused') return fault('address_refused', result.reason);
   if (result.kind === 'failed') {
     if (result.isTimeout === true) return fault('timeout', result.reason);
@@ -191,7 +191,8 @@ function faultOf(result: OutboundResult, secrets: readonly string[]): Verdict {
   }
   const { status, body } = result;
   const said = `it answered ${status}${saidBy(body, secrets)}`;
-  if (status === 401 || status === 403) return fault('key_refused', `${said}; give it the right key`);
+  if (status === 401 || status === 403 || requests.isWrongKey?.(body) === true)
+    return fault('key_refused', `${said}; give it the right key`);
   if (status === 429) return fault('throttled', `${said}; the key is asked too often, or its quota is used up`);
   if (status >= 500) return fault('provider_error', said);
   if (status >= 300 && status < 400)

@@ -64,6 +64,16 @@ const BRAINS: readonly Party<CascadeAgent['think'][number]>[] = [
       model: lookUp('ANTHROPIC_MODEL') || 'claude-haiku-4-5',
     }),
   },
+  {
+    title: 'Gemini',
+    provider: 'gemini',
+    key: 'GEMINI_API_KEY',
+    part: (lookUp) => ({
+      connection: 'brain',
+      engine: 'gemini',
+      model: lookUp('GEMINI_MODEL') || 'gemini-3.5-flash-lite',
+    }),
+  },
 ];
 
 const VOICES: readonly Party<CascadeAgent['speak'][number]>[] = [

@@ -9,14 +9,13 @@ import { carriedCalls, type EngineSpeed, type MachineShape } from './agent-load.
 import { type CheckResult, ok } from './check.ts';
 
 const NAME = 'calls at once';
-const SPEED_LIMIT_MS = 12_000;
 /** The youngest of more are looked at; the fewest calls of any of them count. */
 const MOST_AGENTS = 200;
 const SHOWN = 3;
 
-export async function measureEngines(engineSpeedEntry: string): Promise<EngineSpeed> {
+export async function measureEngines(engineSpeedEntry: string, limitMs: number): Promise<EngineSpeed> {
   const output = await new Promise<string>((resolve, reject) => {
-    execFile(process.execPath, [engineSpeedEntry], { timeout: SPEED_LIMIT_MS }, (error, stdout, stderr) => {
+    execFile(process.execPath, [engineSpeedEntry], { timeout: limitMs }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else reject(new Error(`${error.signal ?? `code ${error.code}`}: ${stderr.trim().split('\n').at(-1) ?? ''}`));
     });

@@ -26,19 +26,27 @@ export const fail = (name: string, detail: string, wayOut: string): CheckResult 
   wayOut,
 });
 
-const CHECK_LIMIT_MS = 15_000;
+export const CHECK_LIMIT_MS = 15_000;
+
+/** Of a process that a check starts: it ends before the check is given up. */
+export const processLimitMs = (limitMs: number): number => 0.8 * limitMs;
 
 /** Never rejects. */
-export async function runCheck(name: string, check: () => Promise<CheckResult[]>): Promise<CheckResult[]> {
+export async function runCheck(
+  name: string,
+  check: () => Promise<CheckResult[]>,
+  limitMs: number = CHECK_LIMIT_MS,
+): Promise<CheckResult[]> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no result within ${CHECK_LIMIT_MS / 1000} s`)), CHECK_LIMIT_MS);
+    timer = setTimeout(() => reject(new Error(`no result within ${limitMs / 1000} s`)), limitMs);
   });
   try {
     return await Promise.race([check(), tooLate]);
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    return [fail(name, `could not be checked: ${detail}`, 'See the message; the other lines may say why.')];
+    const wayOut = 'See the message; the other lines may say why. On a full machine: parley doctor --patience 60.';
+    return [fail(name, `could not be checked: ${detail}`, wayOut)];
   } finally {
     clearTimeout(timer);
   }

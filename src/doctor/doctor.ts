@@ -7,7 +7,7 @@ import { createSealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { checkCapacity, measureEngines, readAgents } from './capacity-checks.ts';
 import { checkCarriers } from './carrier-checks.ts';
-import { type CheckResult, fail, ok, runCheck } from './check.ts';
+import { CHECK_LIMIT_MS, type CheckResult, fail, ok, processLimitMs, runCheck } from './check.ts';
 import { checkConnections } from './connection-checks.ts';
 import { checkDatabase } from './database-checks.ts';
 import { type DoctorSettings, loadDoctorSettings } from './doctor-settings.ts';
@@ -23,14 +23,17 @@ export interface DoctorDeps {
   selfCheckEntry(): string;
   /** The same of `media/engine-speed.js`. Absent: how many calls the machine carries is not measured. */
   engineSpeedEntry?(): string;
+  /** Of each check; default 15 s. */
+  limitMs?: number;
 }
 
 export async function examine(deps: DoctorDeps): Promise<CheckResult[]> {
-  const { environment } = deps;
+  const { environment, limitMs = CHECK_LIMIT_MS } = deps;
+  const run: typeof runCheck = (name, check) => runCheck(name, check, limitMs);
   const machine = [
-    runCheck('Node', async () => checkNode()),
-    runCheck('socket server', async () => checkMediaParts(deps.selfCheckEntry())),
-    runCheck('open files', async () => checkOpenFiles()),
+    run('Node', async () => checkNode()),
+    run('socket server', async () => checkMediaParts(deps.selfCheckEntry(), processLimitMs(limitMs))),
+    run('open files', async () => checkOpenFiles()),
   ];
   let settings: DoctorSettings;
   try {
@@ -43,16 +46,13 @@ export async function examine(deps: DoctorDeps): Promise<CheckResult[]> {
   }
   const instance = await runningInstance(settings);
   const groups = [
-    runCheck('service', () => checkService(settings, instance)),
-    runCheck('port', () => checkPorts(settings, instance)),
-    runCheck('public URL', async () => [
-      ...(await checkPublicUrl(settings, instance)),
-      ...checkClientAddresses(settings),
-    ]),
-    runCheck('database', () => checkStored(settings, instance !== null, deps)),
-    runCheck('master key', async () => checkMasterKey(settings, environment)),
-    runCheck('disk', () => checkDisk(settings.dataDir)),
-    runCheck('recording store', () => checkRecordingStore(readRecordingSettings(environment), settings.dataDir)),
+    run('service', () => checkService(settings, instance)),
+    run('port', () => checkPorts(settings, instance)),
+    run('public URL', async () => [...(await checkPublicUrl(settings, instance)), ...checkClientAddresses(settings)]),
+    run('database', () => checkStored(settings, instance !== null, deps)),
+    run('master key', async () => checkMasterKey(settings, environment)),
+    run('disk', () => checkDisk(settings.dataDir)),
+    run('recording store', () => checkRecordingStore(readRecordingSettings(environment), settings.dataDir)),
     ...machine,
   ];
   return [ok('settings', 'every setting can be read'), ...(await Promise.all(groups)).flat()];
@@ -71,11 +71,15 @@ async function checkStored(settings: DoctorSettings, isRunning: boolean, deps: D
       ...results,
       ...(await checkKeyOfDatabase(database, settings)),
       ...(await checkCarriers({ database, sealer, registry })),
-      ...(await runCheck('connections', async () => checkConnections(database, sealer, providerGuard(deps)))),
+      ...(await runCheck(
+        'connections',
+        async () => checkConnections(database, sealer, providerGuard(deps)),
+        deps.limitMs,
+      )),
       ...(await checkWaitingRecordings(database)),
       ...(deps.engineSpeedEntry === undefined
         ? []
-        : await runCheck('calls at once', () => checkCarried(database, settings, deps.engineSpeedEntry!()))),
+        : await runCheck('calls at once', () => checkCarried(database, settings, deps), deps.limitMs)),
     ];
   } finally {
     await database.close();
@@ -91,8 +95,8 @@ function providerGuard({ environment }: DoctorDeps): AddressGuard {
 async function checkCarried(
   database: Database,
   { machine }: DoctorSettings,
-  engineSpeedEntry: string,
+  { engineSpeedEntry, limitMs = CHECK_LIMIT_MS }: DoctorDeps,
 ): Promise<CheckResult[]> {
   const agents = await readAgents(database);
-  return checkCapacity(agents, await measureEngines(engineSpeedEntry), machine);
+  return checkCapacity(agents, await measureEngines(engineSpeedEntry!(), processLimitMs(limitMs)), machine);
 }

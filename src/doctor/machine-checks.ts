@@ -6,7 +6,6 @@ import { dirname } from 'node:path';
 import { type CheckResult, fail, ok, warn } from './check.ts';
 
 const TESTED_MAJORS = [20, 22, 24];
-const SELF_CHECK_LIMIT_MS = 10_000;
 const GIB = 1024 ** 3;
 const DISK_FAIL_BYTES = GIB / 2;
 const DISK_WARN_BYTES = 5 * GIB;
@@ -27,9 +26,9 @@ interface SelfCheck {
   opus: 'discordjs' | 'opusscript';
 }
 
-export async function checkMediaParts(selfCheckEntry: string): Promise<CheckResult[]> {
+export async function checkMediaParts(selfCheckEntry: string, limitMs: number): Promise<CheckResult[]> {
   const output = await new Promise<string>((resolve, reject) => {
-    execFile(process.execPath, [selfCheckEntry], { timeout: SELF_CHECK_LIMIT_MS }, (error, stdout, stderr) => {
+    execFile(process.execPath, [selfCheckEntry], { timeout: limitMs }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else reject(new Error(`${error.signal ?? `code ${error.code}`}: ${stderr.trim().split('\n').at(-1) ?? ''}`));
     });

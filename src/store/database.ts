@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import { beginTelling } from './after-commit.ts';
+import { connectLimitMs } from './connect-limit.ts';
 import { isUnanswered } from './database-away.ts';
 import { createServerSessions, openSessionPool, type ServerSessions } from './server-sessions.ts';
 import { createStatements } from './statements.ts';
@@ -32,7 +33,6 @@ export interface DatabaseOptions {
   onIdleError(error: Error): void;
 }
 
-const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** A server that stands still, or whose machine is gone, ends no statement by itself. */
 const ANSWER_LIMIT_MS = 12_000;
@@ -43,7 +43,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     config: {
       connectionString: options.connectionString,
       max: options.maxConnections ?? 10,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: connectLimitMs(options.connectionString),
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: options.answerLimitMs ?? ANSWER_LIMIT_MS,
       keepAlive: true,
@@ -113,7 +113,7 @@ export interface SessionLock {
 export async function trySessionLock(connectionString: string, name: string): Promise<SessionLock | null> {
   const client = new pg.Client({
     connectionString,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectLimitMs(connectionString),
     query_timeout: ANSWER_LIMIT_MS,
     keepAlive: true,
   });

@@ -13,6 +13,7 @@ import {
   Worker,
 } from 'bullmq';
 import type { Clock } from '../../media/contract/clock.ts';
+import { connectLimitMs } from '../store/connect-limit.ts';
 import { openSessionPool, type ServerSessions } from '../store/server-sessions.ts';
 
 export interface QueueOptions {
@@ -52,7 +53,7 @@ const REDIS_PREFIX = 'parley';
 const WORKER_CONCURRENCY = 50;
 /** The queue, its worker and the worker's LISTEN share one pool. */
 const POOL_CONNECTIONS = 6;
-const CONNECT_TIMEOUT_MS = 2_000;
+const REDIS_CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 const CLOSE_LIMIT_MS = 3_000;
 /**
@@ -77,7 +78,7 @@ async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQue
     config: {
       connectionString: options.databaseUrl,
       max: POOL_CONNECTIONS,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: connectLimitMs(options.databaseUrl),
       statement_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,
       // A notice that a crash takes is made up for by the sweep; one that waits for the disk holds up those that may
@@ -133,9 +134,9 @@ async function onRedis(options: QueueOptions, redisUrl: string, parts: Part[]): 
   let over = false;
   const shared = {
     url: redisUrl,
-    connectTimeout: CONNECT_TIMEOUT_MS,
+    connectTimeout: REDIS_CONNECT_TIMEOUT_MS,
     // BullMQ cannot stop a connection that is between two tries; this does.
-    retryStrategy: (tries: number) => (over ? null : Math.min(tries * 200, CONNECT_TIMEOUT_MS)),
+    retryStrategy: (tries: number) => (over ? null : Math.min(tries * 200, REDIS_CONNECT_TIMEOUT_MS)),
   };
   // Notices given while Redis is away must fail, not pile up in memory: the sweep has them.
   const queue = new Queue<Due>(QUEUE_NAME, {
@@ -156,7 +157,11 @@ async function onRedis(options: QueueOptions, redisUrl: string, parts: Part[]): 
       over = true;
     },
   });
-  await within(Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]), 2 * CONNECT_TIMEOUT_MS, options.clock);
+  await within(
+    Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]),
+    2 * REDIS_CONNECT_TIMEOUT_MS,
+    options.clock,
+  );
   return opened(queue, worker, parts, options.clock);
 }
 

@@ -19,7 +19,12 @@ test('a shipped scenario passes with sound, one that expects too much fails and 
     ...content,
     scenarios: [
       wrongNumber,
-      { ...wrongNumber, name: 'expects too much', opening: { contains: 'pizza' } },
+      {
+        ...wrongNumber,
+        name: 'expects too much',
+        opening: { contains: 'pizza', state: { step: 'confirm' } },
+        expect: { state: { step: 'details' } },
+      },
       { name: 'presses keys', turns: [{ keys: '1' }], opening: { contains: 'Hello Dana' } },
     ],
   });
@@ -29,7 +34,8 @@ test('a shipped scenario passes with sound, one that expects too much fails and 
   expect(out).toMatch(/✓ gives way to a wrong number/);
   expect(out).toMatch(/✗ expects too much/);
   expect(out).toContain('the opening: says "pizza": does not hold');
-  expect(out.match(/does not hold/g)).toHaveLength(1);
+  expect(out).toMatch(/the call: is at step 'details': does not hold[\s\S]*it is at wrong_number/);
+  expect(out.match(/does not hold/g)).toHaveLength(2);
   expect(out).toContain('- presses keys (skipped: keys and silentSeconds are for calls as text)');
   expect(out).toContain('1 passed, 1 failed, 1 skipped');
   expect(code).toBe(1);

@@ -11,6 +11,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../bench/harness/free-port.ts';
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { installPacked } from '../support/packed-package.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -18,6 +19,8 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-packed-'));
 const app = join(folder, 'app');
 const dataDir = join(folder, 'data');
 const UID = 10_001;
+/** How fast the machine is, is not what this is about. */
+const PATIENTLY = ['--patience', String(PATIENCE_MS / 1_000)];
 let installed: string;
 let files: string[];
 
@@ -109,7 +112,7 @@ describe('the packed package', () => {
   });
 
   test('runs its command line and starts its media parts', async () => {
-    const { code, out } = await run([join(installed, 'bin', 'parley.mjs'), 'doctor', '--json'], {
+    const { code, out } = await run([join(installed, 'bin', 'parley.mjs'), 'doctor', '--json', ...PATIENTLY], {
       PORT: String(await freePort()),
       PARLEY_METRICS_PORT: String(await freePort()),
     });
@@ -120,7 +123,8 @@ describe('the packed package', () => {
   });
 
   test("holds the demo's call", async () => {
-    const { code, out } = await run([join(installed, 'bin', 'parley-demo.mjs'), '--once'], { TMPDIR: dataDir });
+    const environment = { TMPDIR: dataDir, PARLEY_ADMISSION: 'counted' };
+    const { code, out } = await run([join(installed, 'bin', 'parley-demo.mjs'), '--once'], environment);
     expect(out).toContain('The conversation really happened.');
     expect(out).toContain('signature verified');
     expect(code).toBe(0);

@@ -142,8 +142,9 @@ describe('recorder thread', () => {
     expect(getPriority(0)).toBe(before);
     const niceOf = (task: string) =>
       Number(readFileSync(`/proc/self/task/${task}/stat`, 'utf8').split(') ')[1]!.split(' ')[16]);
-    const niced = readdirSync('/proc/self/task').filter((task) => niceOf(task) === 10);
-    expect(niced.length).toBe(1);
+    const others = readdirSync('/proc/self/task').filter((task) => niceOf(task) !== before);
+    // A run that is nicer itself leaves nothing to tell it by.
+    if (before < 10) expect(others.map(niceOf)).toEqual([10]);
   });
 
   it('finishes 20 calls of 30 s each in a burst', async () => {

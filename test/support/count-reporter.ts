@@ -1,4 +1,7 @@
-/** Vitest reporter: leaves counts and the tests that passed only when repeated where `scripts/test.mjs` finds them. */
+/**
+ * Vitest reporter: leaves counts, failures and the tests that passed only when repeated where `scripts/test-lanes.mjs`
+ * finds them.
+ */
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 
@@ -7,17 +10,21 @@ export default class CountReporter implements Reporter {
     const file = process.env['PARLEY_TEST_COUNTS'];
     if (!file) return;
     const counts = { passed: 0, failed: 0, skipped: 0 };
-    const repeated: string[] = [];
+    const [repeated, failures]: [string[], string[]] = [[], []];
     for (const module of modules) {
-      if (module.errors().length > 0) counts.failed++;
+      const [fault] = module.errors();
+      if (fault !== undefined) {
+        counts.failed++;
+        failures.push(`${module.relativeModuleId}: ${fault.message}`);
+      }
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         if (state !== 'pending') counts[state]++;
-        if (test.diagnostic()?.flaky) {
-          repeated.push(`${module.relativeModuleId} ${test.fullName}: ${test.result().errors?.[0]?.message}`);
-        }
+        const told = `${module.relativeModuleId} ${test.fullName}: ${test.result().errors?.[0]?.message}`;
+        if (state === 'failed') failures.push(told);
+        else if (test.diagnostic()?.flaky) repeated.push(told);
       }
     }
-    writeFileSync(file, JSON.stringify({ ...counts, repeated }));
+    writeFileSync(file, JSON.stringify({ ...counts, repeated, failures }));
   }
 }

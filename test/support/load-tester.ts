@@ -25,8 +25,10 @@ export interface BenchEnd {
 }
 
 export interface BenchOptions {
-  /** Ctrl-C a moment after this is said for the first time; an array: once for each. */
+  /** Ctrl-C a moment after this is said for the first time; an array: each after the one before. */
   interruptAt?: RegExp | readonly RegExp[];
+  /** How many each time, with nothing between them; default 1. */
+  signals?: number;
   /** Before the program, such as a shell that sets limits; default: none. */
   under?: readonly string[];
   /** Instead of the built one. */
@@ -35,9 +37,7 @@ export interface BenchOptions {
   workFolder?: string;
 }
 
-/** Signals that come together are taken for one. */
 const A_MOMENT_MS = 500;
-const TOGETHER_MS = 50;
 
 /** `folder`: where it may write. */
 export async function runBench(folder: string, args: readonly string[], options: BenchOptions = {}): Promise<BenchEnd> {
@@ -51,13 +51,15 @@ export async function runBench(folder: string, args: readonly string[], options:
     ...(options.workFolder === undefined ? {} : { cwd: options.workFolder }),
   });
   const waiting = [options.interruptAt ?? []].flat();
+  const interrupt = (): void => {
+    for (let left = options.signals ?? 1; left > 0; left--) child.kill('SIGINT');
+  };
   let said = '';
   child.stderr.on('data', (data: Buffer) => {
     said += data.toString();
-    for (let at = 0; waiting[0]?.test(said) === true; at++) {
-      waiting.shift();
-      setTimeout(() => child.kill('SIGINT'), A_MOMENT_MS + at * TOGETHER_MS);
-    }
+    if (waiting[0]?.test(said) !== true) return;
+    waiting.shift();
+    setTimeout(interrupt, A_MOMENT_MS);
   });
   const ended = new Promise<number | null>((done) => child.once('close', done));
   const [shown, code] = await Promise.all([text(child.stdout), ended]);

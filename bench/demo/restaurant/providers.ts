@@ -80,6 +80,18 @@ export const THINKS: Readonly<Record<string, Party<Model>>> = {
       model: isEmulated ? EMULATED_MODEL : process.env['ANTHROPIC_MODEL'] || 'claude-haiku-4-5',
     }),
   },
+  gemini: {
+    title: 'Gemini',
+    provider: 'gemini',
+    emulator: 'gemini',
+    path: '',
+    keyVariable: 'GEMINI_API_KEY',
+    part: (connection, isEmulated) => ({
+      connection,
+      engine: 'gemini',
+      model: isEmulated ? EMULATED_MODEL : process.env['GEMINI_MODEL'] || 'gemini-3.5-flash-lite',
+    }),
+  },
 };
 
 export const SPEAKS: Readonly<Record<string, Party<Voice>>> = {

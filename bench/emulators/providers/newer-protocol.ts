@@ -13,7 +13,7 @@ export function newerProtocol(message: Message): Message[] {
       { ...message, ...FIELD },
       { type: 'Newer', ...FIELD },
     ];
-  const [, head = '', json] = /^((?:event: .*\n)?data: )(\{.*\})\n\n$/.exec(message) ?? [];
+  const [, head = '', json] = /^((?:event: .*\n)?data: )(\{.*\})(?:\r?\n){2}$/.exec(message) ?? [];
   if (json === undefined) return [message];
   const event = { ...(JSON.parse(json) as object), ...FIELD };
   // Of chat completions a chunk without choices is one of no known kind.

@@ -7,6 +7,7 @@ import { startAssemblyAiEmulator } from './assemblyai/assemblyai-emulator.ts';
 import { startCartesiaEmulator } from './cartesia/cartesia-emulator.ts';
 import { startDeepgramEmulator } from './deepgram/deepgram-emulator.ts';
 import { startElevenLabsEmulator } from './elevenlabs/elevenlabs-emulator.ts';
+import { startGeminiEmulator } from './gemini/gemini-emulator.ts';
 import type { ScenarioInput } from './mind/scenario.ts';
 import { startOpenAiEmulator } from './openai/openai-emulator.ts';
 import type { EndpointOptions, ProviderEndpoint } from './provider-endpoint.ts';
@@ -37,5 +38,6 @@ export const PROVIDERS: Record<string, ProviderEntry> = {
   cartesia: { speaks: true, start: startCartesiaEmulator },
   deepgram: { hears: true, speaks: true, start: startDeepgramEmulator },
   elevenlabs: { speaks: true, start: startElevenLabsEmulator },
+  gemini: { start: startGeminiEmulator },
   openai: { hears: true, speaks: true, start: startOpenAiEmulator },
 };

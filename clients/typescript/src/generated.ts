@@ -1529,7 +1529,7 @@ export interface DeletedToolSecret {
 }
 export interface Providers {
   data: {
-    provider: 'deepgram' | 'assemblyai' | 'openai_compatible' | 'anthropic' | 'cartesia' | 'elevenlabs';
+    provider: 'deepgram' | 'assemblyai' | 'openai_compatible' | 'anthropic' | 'gemini' | 'cartesia' | 'elevenlabs';
     title: string;
     can: ('listen' | 'think' | 'speak')[];
     defaultBaseUrl: string;
@@ -1553,7 +1553,7 @@ export interface Connection {
   name: string;
   /** Raised by every change; a call keeps the one that it began with */
   version: number;
-  provider: 'deepgram' | 'assemblyai' | 'openai_compatible' | 'anthropic' | 'cartesia' | 'elevenlabs';
+  provider: 'deepgram' | 'assemblyai' | 'openai_compatible' | 'anthropic' | 'gemini' | 'cartesia' | 'elevenlabs';
   baseUrl: string;
   /** They are write-only */
   hasCredentials: boolean;
@@ -1568,19 +1568,19 @@ export interface StoredConnection {
 }
 export interface NewConnection {
   /** By which agents name it */ name: string;
-  provider: 'deepgram' | 'assemblyai' | 'openai_compatible' | 'anthropic' | 'cartesia' | 'elevenlabs';
+  provider: 'deepgram' | 'assemblyai' | 'openai_compatible' | 'anthropic' | 'gemini' | 'cartesia' | 'elevenlabs';
   /** Default the provider's own. Public https, or inside the operator's MODEL_ALLOW_CIDRS */
   baseUrl?: string;
   /**
    * Write-only. By provider: deepgram: apiKey; assemblyai: apiKey; openai_compatible: apiKey; anthropic:
-   * apiKey; cartesia: apiKey; elevenlabs: apiKey
+   * apiKey; gemini: apiKey; cartesia: apiKey; elevenlabs: apiKey
    */
   credentials?: { [key: string]: string } | null;
   /** Null takes one away. `tokensPerMinute` is for language models */
   limits?: { concurrent?: number | null; requestsPerMinute?: number | null; tokensPerMinute?: number | null };
   /**
    * Null takes one away. By provider: deepgram: mipOptOut; assemblyai: ; openai_compatible: organization,
-   * project; anthropic: ; cartesia: ; elevenlabs: enableLogging
+   * project; anthropic: ; gemini: ; cartesia: ; elevenlabs: enableLogging
    */
   settings?: { [key: string]: string | boolean | null };
 }
@@ -1589,7 +1589,7 @@ export interface ConnectionVersions {
     name: string;
     /** Raised by every change; a call keeps the one that it began with */
     version: number;
-    provider: 'deepgram' | 'assemblyai' | 'openai_compatible' | 'anthropic' | 'cartesia' | 'elevenlabs';
+    provider: 'deepgram' | 'assemblyai' | 'openai_compatible' | 'anthropic' | 'gemini' | 'cartesia' | 'elevenlabs';
     baseUrl: string;
     /** They are write-only */
     hasCredentials: boolean;
@@ -1607,14 +1607,14 @@ export interface ConnectionChange {
   /** Default the provider's own. Public https, or inside the operator's MODEL_ALLOW_CIDRS */ baseUrl?: string;
   /**
    * Write-only. By provider: deepgram: apiKey; assemblyai: apiKey; openai_compatible: apiKey; anthropic:
-   * apiKey; cartesia: apiKey; elevenlabs: apiKey
+   * apiKey; gemini: apiKey; cartesia: apiKey; elevenlabs: apiKey
    */
   credentials?: { [key: string]: string } | null;
   /** Null takes one away. `tokensPerMinute` is for language models */
   limits?: { concurrent?: number | null; requestsPerMinute?: number | null; tokensPerMinute?: number | null };
   /**
    * Null takes one away. By provider: deepgram: mipOptOut; assemblyai: ; openai_compatible: organization,
-   * project; anthropic: ; cartesia: ; elevenlabs: enableLogging
+   * project; anthropic: ; gemini: ; cartesia: ; elevenlabs: enableLogging
    */
   settings?: { [key: string]: string | boolean | null };
 }
@@ -1910,7 +1910,7 @@ export interface StoredPrice {
   price: Price;
 }
 export interface NewPrice {
-  provider: 'deepgram' | 'assemblyai' | 'openai_compatible' | 'anthropic' | 'cartesia' | 'elevenlabs';
+  provider: 'deepgram' | 'assemblyai' | 'openai_compatible' | 'anthropic' | 'gemini' | 'cartesia' | 'elevenlabs';
   /** As the provider names it; `*`: all without a price of their own */
   model: string;
   /**

@@ -28,6 +28,7 @@ const PROVIDERS: Readonly<Record<NewPrice['provider'], string>> = {
   cartesia: 'Cartesia',
   deepgram: 'Deepgram',
   elevenlabs: 'ElevenLabs',
+  gemini: 'Google Gemini',
   openai_compatible: 'OpenAI-compatible',
 };
 const UNITS = Object.keys(words.units) as (keyof typeof words.units)[];

@@ -26,6 +26,8 @@ export const CUT_MARK = '[cut off here; the rest was not heard]';
 export const STILL_RUNNING = '{"status":"still running","hint":"its result comes later; do not use it again"}';
 const LONGEST_USER_TEXT = 4_000;
 const LONGEST_RESULT = 8_000;
+/** Of what providers want to see again with uses of tools, together: it travels with every checkpoint. */
+const MOST_MARK_CHARS = 64 * 1024;
 
 export class History {
   readonly entries: Entry[] = [];
@@ -90,6 +92,19 @@ export class History {
   #add(entry: Entry): void {
     this.entries.push(entry);
     this.version++;
+    this.#forgetOldMarks();
+  }
+
+  /** An engine does without them, and they matter most in the turn that is under way. */
+  #forgetOldMarks(): void {
+    let chars = 0;
+    for (const entry of this.entries.toReversed()) {
+      if (entry.type !== 'assistant') continue;
+      for (const use of entry.uses) {
+        chars += use.providerMark?.length ?? 0;
+        if (chars > MOST_MARK_CHARS) delete use.providerMark;
+      }
+    }
   }
 }
 

@@ -2,7 +2,7 @@
  * An answer of a model while it comes: its text and the tools that it uses, bounded, whatever the protocol. A stranger
  * writes them; what is longer than its bound is cut, or is a fault. Pure; one instance an answer.
  */
-import type { ModelChunk, ModelUsage } from '../../contract/model.ts';
+import type { ModelChunk, ModelToolUse, ModelUsage } from '../../contract/model.ts';
 import { AnswerFault, type Stop, type StreamedAnswer } from './model-wire.ts';
 import { isJson } from './told-json.ts';
 
@@ -16,6 +16,7 @@ export interface GrowingUse {
   id: string;
   name: string;
   argumentsText: string;
+  providerMark?: string;
 }
 
 export abstract class GrowingAnswer implements StreamedAnswer {
@@ -70,12 +71,13 @@ export abstract class GrowingAnswer implements StreamedAnswer {
   /** Ids that are missing, or came twice, are made up. How many were told. */
   #tellUses(isCut: boolean): number {
     const ids = new Set<string>();
-    for (const { id, name, argumentsText } of this.uses) {
+    for (const { id, name, argumentsText, providerMark } of this.uses) {
       // What was cut off is no use of a tool.
       if (name === '' || (isCut && !isJson(argumentsText))) continue;
       const useId = id === '' || ids.has(id) ? `call_${ids.size + 1}_${name}`.slice(0, 64) : id;
       ids.add(useId);
-      this.#say({ type: 'use', use: { useId, name, argumentsText: argumentsText === '' ? '{}' : argumentsText } });
+      const use: ModelToolUse = { useId, name, argumentsText: argumentsText === '' ? '{}' : argumentsText };
+      this.#say({ type: 'use', use: providerMark === undefined ? use : { ...use, providerMark } });
     }
     return ids.size;
   }

@@ -18,6 +18,12 @@ export const SERVICES: readonly ServiceKind[] = [
     load: async () => modelService((await import('../anthropic/messages-wire.ts')).MESSAGES_WIRE),
   },
   {
+    name: 'gemini-generate',
+    isRequest: true,
+    providers: ['gemini'],
+    load: async () => modelService((await import('../gemini/generate-wire.ts')).GENERATE_WIRE),
+  },
+  {
     name: 'deepgram-listen',
     isRequest: false,
     providers: ['deepgram'],

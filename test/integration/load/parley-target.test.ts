@@ -13,6 +13,8 @@ import { createParleyClient, type ParleyClient } from '../../../clients/typescri
 import { EMULATED_ACCOUNT } from '../../../src/carriers/emulated-account.ts';
 import { type BenchEnd, refuseBench, runBench, writeBurst } from '../../support/load-tester.ts';
 import { type Mood, startMoodyProxy } from '../../support/moody-proxy.ts';
+import { createTestDatabase } from '../../support/test-database.ts';
+import { settingsOn } from '../../support/test-gateway.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-load-test-'));
 const ORIGIN = 'http://localhost:3000';
@@ -23,6 +25,7 @@ let stop: () => Promise<void>;
 
 beforeAll(async () => {
   carrierPort = await freePort();
+  const stored = await createTestDatabase();
   const carrier = { apiBase: `http://127.0.0.1:${carrierPort}`, credentials: EMULATED_ACCOUNT };
   const wanted = {
     dataDir: join(folder, 'service'),
@@ -30,7 +33,7 @@ beforeAll(async () => {
     concurrentCalls: 50,
     callsPerSecond: 100,
     webOrigins: [ORIGIN],
-    volatileDatabase: true,
+    settings: settingsOn(stored),
     log: () => {},
   } as const;
   const receiver = await startWebhookReceiver();
@@ -38,6 +41,7 @@ beforeAll(async () => {
   stop = async () => {
     await service.stop(0);
     receiver.close();
+    await stored.close();
   };
   const made = await makeWorkspace(service, carrier, receiver, wanted);
   client = createParleyClient({ baseUrl: service.publicUrl, apiKey: made.apiKey });

@@ -179,7 +179,7 @@ describe("a stranger's bot on Plivo audio streams", () => {
       parameters: { campaign: 'x' },
       authToken: 'a-token',
     });
-    const measured = await target.call(planned({ lengthMs: 3_000 }));
+    const measured = await target.call(planned());
     expect(measured).toMatchObject({ fate: 'talked', code: null, why: null, endedBy: 'far_end' });
     expect(measured.placementMs).not.toBeNull();
     expect(measured.firstWordMs).not.toBeNull();

@@ -10,6 +10,7 @@ import {
   startDeepgramEmulator,
 } from '../../../bench/emulators/providers/deepgram/deepgram-emulator.ts';
 import { startElevenLabsEmulator } from '../../../bench/emulators/providers/elevenlabs/elevenlabs-emulator.ts';
+import { startGeminiEmulator } from '../../../bench/emulators/providers/gemini/gemini-emulator.ts';
 import { startOpenAiEmulator } from '../../../bench/emulators/providers/openai/openai-emulator.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 import { startEmulatedVoice } from '../../../bench/emulators/providers/voice/emulated-voice.ts';
@@ -17,7 +18,7 @@ import { startWordRecogniser } from '../../../bench/emulators/providers/word-rec
 import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { type Clock, systemClock } from '../../../media/contract/clock.ts';
 import { loadFliteVoice } from '../../../media/engines/local/flite-voice.ts';
-import { ANSWER_WITHIN_MS } from '../../../media/engines/provider/hearing/socket-ear.ts';
+import { ANOTHER_WITHIN_MS, ANSWER_WITHIN_MS } from '../../../media/engines/provider/hearing/socket-ear.ts';
 import { EARS, engineOf, VOICES } from '../../../media/engines/registry.ts';
 import type { OpenEarOfTest } from '../../unit/media/engines/call-ear-conformance.ts';
 import { grantOf, providerHarness } from '../../unit/media/engines/provider-harness.ts';
@@ -31,9 +32,10 @@ export const VOCABULARY = ['yes', 'please', 'yes please', 'no', 'no thank you'];
 const STEP_MS = 20;
 /** An ear gives up words that are later; the decoder of a busy machine may be. */
 const PATIENT_MS = 15_000;
+const GIVEN_UP_AFTER_MS: readonly number[] = [ANSWER_WITHIN_MS, ANOTHER_WITHIN_MS];
 const PATIENT: Clock = {
   ...systemClock,
-  after: (ms, run) => systemClock.after(ms === ANSWER_WITHIN_MS ? PATIENT_MS : ms, run),
+  after: (ms, run) => systemClock.after(GIVEN_UP_AFTER_MS.includes(ms) ? PATIENT_MS : ms, run),
 };
 const QUICK = { firstAudioMs: 5, chunkEveryMs: 1 };
 
@@ -51,6 +53,7 @@ export interface Emulators {
   cartesia: ProviderEndpoint;
   deepgram: DeepgramEmulator;
   elevenlabs: ProviderEndpoint;
+  gemini: ProviderEndpoint;
   openai: ProviderEndpoint;
   close(): Promise<void>;
 }
@@ -67,10 +70,12 @@ export const VOICE_ENGINES: Readonly<Record<string, readonly string[]>> = {
 };
 const CHAT: EmulatedModel = { service: 'openai-chat', provider: 'openai_compatible', path: '/v1', headMessages: 1 };
 const MESSAGES: EmulatedModel = { service: 'anthropic-messages', provider: 'anthropic', path: '', headMessages: 3 };
+const GENERATE: EmulatedModel = { service: 'gemini-generate', provider: 'gemini', path: '', headMessages: 0 };
 
 export const MODEL_ENGINES = {
   openai: () => emulatedModelCase(started.openai!, CHAT, KEY),
   anthropic: () => emulatedModelCase(started.anthropic!, MESSAGES, KEY),
+  gemini: () => emulatedModelCase(started.gemini!, GENERATE, KEY),
 };
 
 export async function startEmulators(): Promise<Emulators> {
@@ -86,6 +91,7 @@ export async function startEmulators(): Promise<Emulators> {
   const transcriptionTiming = { deltaMs: 20, completedMs: 30 };
   const openai = await startOpenAiEmulator({ ...hearing, voice, scenario: { rules: [] }, transcriptionTiming });
   const anthropic = await startAnthropicEmulator({ keys: [KEY], scenario: { rules: [] } });
+  const gemini = await startGeminiEmulator({ keys: [KEY], scenario: { rules: [] } });
   const cartesia = await startCartesiaEmulator({ keys: [KEY], voice, latencies: QUICK, mostContexts: 100 });
   const emulators: Emulators = {
     anthropic,
@@ -93,9 +99,11 @@ export async function startEmulators(): Promise<Emulators> {
     cartesia,
     deepgram,
     elevenlabs,
+    gemini,
     openai,
     async close() {
-      for (const endpoint of [anthropic, assemblyai, cartesia, deepgram, elevenlabs, openai]) await endpoint.close();
+      for (const endpoint of [anthropic, assemblyai, cartesia, deepgram, elevenlabs, gemini, openai])
+        await endpoint.close();
       await voice.close();
       await recogniser.close();
     },

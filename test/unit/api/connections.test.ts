@@ -188,6 +188,7 @@ describe('connections', () => {
       'think openai',
       'speak openai',
       'think anthropic',
+      'think gemini',
       'speak cartesia',
       'speak elevenlabs',
     ]);

@@ -67,12 +67,17 @@ describe('each provider', () => {
       openai_compatible: ['/models', 'authorization', `Bearer ${KEY}`],
       cartesia: ['/voices?limit=1', 'x-api-key', KEY],
       anthropic: ['/v1/models', 'x-api-key', KEY],
+      gemini: ['/v1beta/models?pageSize=1000', 'x-goog-api-key', KEY],
       elevenlabs: ['/v1/models', 'xi-api-key', KEY],
     } as const;
     expect(Object.keys(expected).toSorted()).toEqual([...PROVIDER_NAMES].toSorted());
     for (const provider of PROVIDER_NAMES) {
       const [path, header, value] = expected[provider];
-      const body = provider === 'elevenlabs' ? [{ model_id: 'm-1' }] : { data: [{ id: 'm-1' }] };
+      const bodies: Partial<Record<typeof provider, unknown>> = {
+        elevenlabs: [{ model_id: 'm-1' }],
+        gemini: { models: [{ name: 'models/m-1' }] },
+      };
+      const body = bodies[provider] ?? { data: [{ id: 'm-1' }] };
       const target = await receiver(paths({ [path]: [200, body] }));
       const trial = await tried(grant(provider, `http://127.0.0.1:${target.port}`));
       expect(trial, provider).toMatchObject({ ok: true, fault: null, problem: null });
@@ -113,6 +118,17 @@ describe('what is wrong is named', () => {
       'a wrong key',
       { '/v1/models': [401, { detail: { status: 'invalid_api_key', message: `Invalid API key ${KEY}` } }] },
       { fault: 'key_refused', problem: 'it answered 401: “Invalid API key …”; give it the right key' },
+    ],
+    [
+      'gemini',
+      'a wrong key, which it calls a wrong request',
+      {
+        '/v1beta/models?pageSize=1000': [
+          400,
+          { error: { code: 400, message: 'API key not valid.', details: [{ reason: 'API_KEY_INVALID' }] } },
+        ],
+      },
+      { fault: 'key_refused', problem: 'it answered 400: “API key not valid.”; give it the right key' },
     ],
     [
       'elevenlabs',

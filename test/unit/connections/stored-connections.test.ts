@@ -126,7 +126,10 @@ describe('what is wrong with it is said', () => {
   const faults: [object, string][] = [
     [{ name: 'Über' }, 'use 1 to 63 small letters'],
     [{ name: '' }, 'use 1 to 63 small letters'],
-    [{ provider: 'whisper' }, 'there are: deepgram, assemblyai, openai_compatible, anthropic, cartesia, elevenlabs'],
+    [
+      { provider: 'whisper' },
+      'there are: deepgram, assemblyai, openai_compatible, anthropic, gemini, cartesia, elevenlabs',
+    ],
     [{ credentials: {} }, '`credentials.apiKey` is missing'],
     [{ credentials: null }, '`credentials.apiKey` is missing'],
     [{ credentials: { apiKey: 'a b' } }, 'printable ASCII'],

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../bench/harness/free-port.ts';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { checkCarriers } from '../../../src/doctor/carrier-checks.ts';
 import { type CheckResult, runCheck } from '../../../src/doctor/check.ts';
@@ -237,12 +238,12 @@ describe('the machine', () => {
     const good = join(folder, 'good.mjs');
     const report = { socketServer: { kind: 'ws', why: 'it is musl' }, opus: 'opusscript' };
     writeFileSync(good, `console.log(${JSON.stringify(JSON.stringify(report))})`);
-    const results = await checkMediaParts(good);
+    const results = await checkMediaParts(good, PATIENCE_MS);
     expect(levels(results)).toEqual(['socket server: warn', 'Opus: ok']);
     expect(results[0]?.detail).toContain('it is musl');
     const bad = join(folder, 'bad.mjs');
     writeFileSync(bad, "process.kill(process.pid, 'SIGSEGV'); setTimeout(() => {}, 1e4);");
-    const [died] = await runCheck('socket server', () => checkMediaParts(bad));
+    const [died] = await runCheck('socket server', () => checkMediaParts(bad, PATIENCE_MS));
     expect(died).toMatchObject({ name: 'socket server', level: 'fail', detail: expect.stringContaining('SIGSEGV') });
   });
 

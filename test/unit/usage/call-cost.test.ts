@@ -166,7 +166,10 @@ describe('the price table', () => {
   });
 
   const faults: [Partial<WantedPrice>, string][] = [
-    [{ provider: 'whisper' }, 'there are: deepgram, assemblyai, openai_compatible, anthropic, cartesia, elevenlabs'],
+    [
+      { provider: 'whisper' },
+      'there are: deepgram, assemblyai, openai_compatible, anthropic, gemini, cartesia, elevenlabs',
+    ],
     [{ model: ' ' }, '`model` must be 1 to 120'],
     [{ unit: 'minutes' }, 'there are: listen_seconds'],
     [{ priceMicros: -1 }, '`priceMicros` must be a number from 0'],

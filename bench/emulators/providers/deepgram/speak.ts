@@ -55,6 +55,7 @@ const commandSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('Flush') }),
   z.object({ type: z.literal('Clear') }),
   z.object({ type: z.literal('Interrupt') }),
+  z.object({ type: z.literal('Configure'), speed: z.number().optional() }),
   z.object({ type: z.literal('Close') }),
 ]);
 
@@ -72,22 +73,30 @@ export function readSpeak(query: URLSearchParams, isFlux: boolean): SpeakSetting
 interface Turn {
   id: string;
   text: string;
+  /** Of sound that has left. */
+  saidMs: number;
   isCalledOff: boolean;
 }
+
+const NO_CONTROLS = { pronunciations_applied: 0, breaks_applied: 0, pronunciation_warnings: 0 };
+const MODEL_VERSION = '2026-08-01.0';
+const MODEL_UUID = '00000000-0000-4000-8000-000000000002';
 
 export function openSpeak(socket: SocketExchange, { settings, voice, latencies, requestId }: SpeakOptions): void {
   const { isFlux, format } = settings;
   const { timetable } = socket;
   let text = '';
   let sequence = 0;
-  let saidMs = 0;
+  let { speed } = settings;
+  const total = { audioMs: 0, chars: 0 };
   let flushedAtMs: number[] = [];
   /** Said one after another; the first is being said. */
   let turns: Turn[] = [];
   let last: Promise<void> = Promise.resolve();
 
-  if (isFlux) socket.send({ type: 'Connected', request_id: requestId, model_name: settings.model, model_uuids: [] });
-  else socket.send({ type: 'Metadata', request_id: requestId, model_name: settings.model });
+  const model = { model_name: settings.model, model_version: MODEL_VERSION };
+  if (isFlux) socket.send({ type: 'Connected', request_id: requestId, ...model, model_uuids: [MODEL_UUID] });
+  else socket.send({ type: 'Metadata', request_id: requestId, ...model, model_uuid: MODEL_UUID });
   socket.onMessage((message) => {
     const read = commandSchema.safeParse(parsed(message.toString()));
     if (!read.success) fail('DATA-0000', 'The message is no command.');
@@ -104,7 +113,11 @@ export function openSpeak(socket: SocketExchange, { settings, voice, latencies, 
         flush();
         return;
       case 'Close':
-        last = last.then(() => socket.close(1000));
+        last = last.then(end);
+        return;
+      case 'Configure':
+        if (isFlux) configure(command.speed);
+        else fail('DATA-0000', 'Configure is not known here.');
         return;
       default:
         if ((command.type === 'Interrupt') === isFlux) callOff();
@@ -120,15 +133,17 @@ export function openSpeak(socket: SocketExchange, { settings, voice, latencies, 
       return;
     }
     flushedAtMs.push(nowMs);
-    const turn = { id: `dg_sp_${randomBytes(6).toString('hex')}`, text, isCalledOff: false };
+    total.chars += text.length;
+    const turn = { id: `dg_sp_${randomBytes(6).toString('hex')}`, text, saidMs: 0, isCalledOff: false };
     text = '';
     turns.push(turn);
     last = last.then(() => say(turn));
   }
 
   function callOff(): void {
-    if (isFlux && (turns.length === 0 || saidMs === 0)) {
-      warn(turns.length === 0 ? 'NO_ACTIVE_SPEECH' : 'NO_AUDIO_GENERATED');
+    const [current] = turns;
+    if (isFlux && (current === undefined || current.saidMs === 0)) {
+      warn(current === undefined ? 'NO_ACTIVE_SPEECH' : 'NO_AUDIO_GENERATED');
       return;
     }
     for (const turn of turns) turn.isCalledOff = true;
@@ -136,14 +151,16 @@ export function openSpeak(socket: SocketExchange, { settings, voice, latencies, 
     text = '';
     // What was on its way is there before.
     timetable.after(latencies.chunkEveryMs, () => {
-      if (!isFlux) socket.send({ type: 'Cleared', sequence_id: sequence++ });
-      else socket.send({ type: 'SpeechInterrupted', audio_played_ms: Math.round(saidMs), metadata: {} });
+      if (!isFlux || current === undefined) socket.send({ type: 'Cleared', sequence_id: sequence++ });
+      else {
+        const audio_played_ms = Math.round(current.saidMs);
+        socket.send({ type: 'SpeechInterrupted', audio_played_ms, metadata: metadataOf(current) });
+      }
     });
   }
 
   async function say(turn: Turn): Promise<void> {
     const dueAtMs = timetable.nowMs() + latencies.firstAudioMs;
-    const { speed } = settings;
     const speech = await voice.speak({ text: turn.text, voice: settings.voice, speed, format });
     if (turn.isCalledOff) return;
     if (isFlux) timetable.at(dueAtMs, () => socket.send({ type: 'SpeechStarted', speech_id: turn.id }));
@@ -151,18 +168,48 @@ export function openSpeak(socket: SocketExchange, { settings, voice, latencies, 
     for (let at = 0, i = 0; at < speech.bytes.length && !turn.isCalledOff; at += step, i++) {
       const piece = speech.bytes.subarray(at, at + step);
       await new Promise<void>((resolve) => timetable.at(dueAtMs + i * latencies.chunkEveryMs, resolve));
-      saidMs += piece.length / bytesPerMs(format);
+      turn.saidMs += piece.length / bytesPerMs(format);
+      total.audioMs += piece.length / bytesPerMs(format);
       socket.send(piece);
     }
     if (turn.isCalledOff) return;
     turns = turns.filter((one) => one !== turn);
-    const audioMs = Math.round(speech.bytes.length / bytesPerMs(format));
     if (!isFlux) socket.send({ type: 'Flushed', sequence_id: sequence++ });
     else {
-      const of = { speech_id: turn.id, audio_duration_ms: audioMs, input_character_count: turn.text.length };
-      socket.send({ type: 'SpeechMetadata', ...of, billable_character_count: turn.text.length, controls_applied: {} });
+      socket.send({ type: 'SpeechMetadata', ...metadataOf(turn) });
       socket.send({ type: 'Flushed', speech_id: turn.id });
     }
+  }
+
+  function metadataOf({ id, text: said, saidMs }: Turn): object {
+    return {
+      speech_id: id,
+      audio_duration_ms: Math.round(saidMs),
+      input_character_count: said.length,
+      billable_character_count: said.length,
+      controls_applied: NO_CONTROLS,
+    };
+  }
+
+  function configure(wanted: number | undefined): void {
+    if (wanted === undefined || (wanted >= SPEED.least && wanted <= SPEED.most)) {
+      speed = wanted ?? speed;
+      socket.send({ type: 'ConfigureSuccess', applied: wanted === undefined ? {} : { speed } });
+      return;
+    }
+    const description = `speed must be between ${SPEED.least} and ${SPEED.most}.`;
+    socket.send({ type: 'ConfigureFailure', code: 'SPEED_OUT_OF_RANGE', field: 'speed', value: wanted, description });
+  }
+
+  function end(): void {
+    if (isFlux)
+      socket.send({
+        type: 'SessionMetadata',
+        total_audio_duration_ms: Math.round(total.audioMs),
+        total_input_character_count: total.chars,
+        total_billable_character_count: total.chars,
+      });
+    socket.close(1000);
   }
 
   function warn(code: string): void {

@@ -25,6 +25,7 @@ export interface TranscriptionOptions {
 }
 
 const LEAST_COMMIT_MS = 100;
+const LONGEST_SESSION_S = 3_600;
 const TELLS_AT_ONCE = /^gpt-live-transcribe|^gpt-realtime-whisper/;
 const MODELS = /^(whisper-1|gpt-(live-)?transcribe|gpt-4o-(mini-)?transcribe(-\d{4}-\d\d-\d\d)?|gpt-realtime-whisper)$/;
 const TOLD = 'conversation.item.input_audio_transcription';
@@ -62,6 +63,8 @@ type Session = z.output<typeof updateSchema>;
 
 interface Item {
   id: string;
+  /** Of its sound. */
+  ms: number;
   /** Words that were told. */
   told: string[];
 }
@@ -71,10 +74,11 @@ export function openTranscription(exchange: SocketExchange, options: Transcripti
   const { timetable } = exchange;
   let session: Session | null = null;
   let hearing: Hearing | null = null;
-  let item: Item = { id: newId('item'), told: [] };
+  let item: Item = { id: newId('item'), ms: 0, told: [] };
   let previousId: string | null = null;
   let bufferedMs = 0;
   const sessionId = newId('sess');
+  const expiresAt = Math.floor(Date.now() / 1_000) + LONGEST_SESSION_S;
 
   exchange.signal.addEventListener('abort', () => hearing?.close());
   exchange.onMessage((message) => take(message.toString()));
@@ -147,8 +151,8 @@ export function openTranscription(exchange: SocketExchange, options: Transcripti
       fail('input_audio_buffer_commit_empty', message, eventId);
       return;
     }
-    const done = item;
-    item = { id: newId('item'), told: [] };
+    const done = { ...item, ms: bufferedMs };
+    item = { id: newId('item'), ms: 0, told: [] };
     bufferedMs = 0;
     send({ type: 'input_audio_buffer.committed', item_id: done.id, previous_item_id: previousId });
     previousId = done.id;
@@ -162,7 +166,7 @@ export function openTranscription(exchange: SocketExchange, options: Transcripti
     const of = { item_id: done.id, content_index: 0 };
     timetable.at(dueAtMs, () => {
       for (const word of written.slice(done.told.length)) send({ type: `${TOLD}.delta`, ...of, delta: `${word} ` });
-      const usage = { type: 'duration', seconds: 1 };
+      const usage = { type: 'duration', seconds: done.ms / 1_000 };
       send({ type: `${TOLD}.completed`, ...of, transcript: written.join(' '), usage });
     });
   }
@@ -191,7 +195,12 @@ export function openTranscription(exchange: SocketExchange, options: Transcripti
   }
 
   function shown(): object {
-    return { object: 'realtime.session', id: sessionId, ...(session ?? { type: 'transcription' }) };
+    return {
+      object: 'realtime.transcription_session',
+      id: sessionId,
+      expires_at: expiresAt,
+      ...(session ?? { type: 'transcription' }),
+    };
   }
 
   function fail(code: string, message: string, eventId?: string): void {

@@ -27,6 +27,7 @@ import { toySpeech } from '../../../support/providers/toy-speech.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
 import { messagesCase } from './anthropic/messages-case.ts';
 import type { OpenEarOfTest } from './call-ear-conformance.ts';
+import { generateCase } from './gemini/generate-case.ts';
 import type { ModelCase } from './model-conformance.ts';
 import { chatCase } from './openai/chat-case.ts';
 import { overTheLine } from './speech-fixtures.ts';
@@ -68,6 +69,7 @@ export const VOICE_CASES: Readonly<Record<string, () => Promise<OpenedVoice>>> =
 export const MODEL_CASES: Readonly<Record<string, () => Promise<ModelCase>>> = {
   openai: () => chatCase(),
   anthropic: () => messagesCase(),
+  gemini: () => generateCase(),
 };
 
 async function localEar(told: Parameters<OpenEarOfTest>[0]): ReturnType<OpenEarOfTest> {

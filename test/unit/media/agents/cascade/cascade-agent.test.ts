@@ -261,6 +261,21 @@ describe('tools', () => {
     expect(bench.lastMessages.filter(({ role }) => role === 'tool')).toHaveLength(2);
   });
 
+  test('what a provider wants to see again with a use goes back with it, under our own id', () => {
+    const marked = uses(['lookup_order', { order: '2' }]).map((step) =>
+      step.chunk.type === 'use'
+        ? { ...step, chunk: { ...step.chunk, use: { ...step.chunk.use, providerMark: 'seal' } } }
+        : step,
+    );
+    const bench = opened((text) => (text.includes('Thursday') ? says('Yes.') : marked));
+    bench.hears('where is it');
+    bench.settle();
+    const used = bench.lastMessages.flatMap((message) =>
+      message.role === 'assistant' ? (message.toolUses ?? []) : [],
+    );
+    expect(used).toMatchObject([{ useId: 'u00000001', name: 'lookup_order', providerMark: 'seal' }]);
+  });
+
   test('an unknown tool and arguments that are no JSON are told to the model', () => {
     const bench = opened((text) =>
       text.includes('error') ? says('Sorry.') : uses(['fly', {}], ['lookup_order', '{"order":']),

@@ -45,6 +45,24 @@ describe('the history', () => {
     expect(history.messages('s')).toHaveLength(1);
   });
 
+  test('what providers want to see again is kept of the newest uses, 64 KB of it', () => {
+    const history = new History();
+    const marks = () =>
+      history
+        .messages('s')
+        .flatMap((message) =>
+          message.role === 'assistant'
+            ? (message.toolUses ?? []).map(({ providerMark }) => providerMark?.slice(0, 1) ?? null)
+            : [],
+        );
+    for (const name of ['a', 'b', 'c']) {
+      history.assistant().uses.push({ ...use(name), providerMark: name.repeat(30_000) });
+      history.result(name, '1');
+    }
+    history.user('well?');
+    expect(marks()).toEqual([null, 'b', 'c']);
+  });
+
   test('the older half ends where the caller speaks, and no use is open', () => {
     const history = new History();
     history.user('x'.repeat(100));

@@ -6,7 +6,8 @@ import { createSpeechToTextClient } from '../../../../../media/engines/local/spe
 import type { ToStt } from '../../../../../media/engines/local/stt-messages.ts';
 import { serveSttClient } from '../../../../../media/engines/local/stt-service.ts';
 import { overTheLine } from '../speech-fixtures.ts';
-import { describeSpeechToText, listen, recognise } from '../speech-to-text-conformance.ts';
+import { describeSpeechToText, listen, type OpenRecogniser, recognise } from '../speech-to-text-conformance.ts';
+import { describeHearing } from '../speech-to-text-hearing.ts';
 
 const ANSWERS = [
   'yes please',
@@ -46,11 +47,13 @@ afterAll(() => {
   expect(failures).toEqual([]);
 });
 
-describeSpeechToText('The local recogniser behind a port', voice, async (rateHz) => {
+const open: OpenRecogniser = async (rateHz) => {
   const { port1, port2 } = new MessageChannel();
   serveSttClient(port1, scheduler);
   return { recogniser: createSpeechToTextClient(port2, rateHz), close: () => port2.close() };
-});
+};
+describeSpeechToText('The local recogniser behind a port', voice, open);
+describeHearing('The local recogniser behind a port', voice, open);
 
 it('leaves no uncaughtException listener of soundswallower behind', () => {
   expect(process.listenerCount('uncaughtException')).toBe(listenersBefore);

@@ -1,0 +1,106 @@
+/**
+ * The whole of the tests in lanes side by side, because each by itself leaves the processor idle for much of its time:
+ * conversations in real time wait for speech, services for their start. What waits for nothing, the checks and the unit
+ * tests, runs behind them at a lower priority and takes what they leave.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { hasCommand, root } from './bootstrap.mjs';
+import { runChecks } from './check.mjs';
+
+/** A third of the weight of the others, so that it goes on also where other work fills the machine. */
+const BEHIND = ['nice', '-n', '5'];
+
+/** Vitest runs one after another what of one run has different numbers of workers, so they are different runs. */
+const LANES = [
+  { name: 'talk', projects: ['alone', 'storms'] },
+  { name: 'processes', projects: ['integration', 'by itself', 'browser'] },
+];
+
+const children = new Set();
+/** Nothing is begun any more. */
+let isStopped = false;
+
+/** Lines stay whole, and each lane's in their order. */
+function passLinesOn(from, to) {
+  let rest = '';
+  from.setEncoding('utf8').on('data', (text) => {
+    const end = text.lastIndexOf('\n') + 1;
+    if (end === 0) rest += text;
+    else {
+      to.write(rest + text.slice(0, end));
+      rest = text.slice(end);
+    }
+  });
+  from.on('end', () => to.write(rest));
+}
+
+/** A run of vitest to its end: its exit code and counts. `beside` others it does not draw on the terminal. */
+function runVitest(name, args, notes, { under = [], beside = true } = {}) {
+  const countsFile = join(root, 'dist', `test-counts-${name}.json`);
+  rmSync(countsFile, { force: true });
+  if (isStopped) return Promise.resolve({ code: null, counts: null });
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const [command, ...words] = [...under, process.execPath, vitest, 'run', ...args];
+  const child = spawn(command, words, {
+    cwd: root,
+    stdio: beside ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      ...(beside && process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
+      ...notes,
+      PARLEY_TEST_COUNTS: countsFile,
+    },
+  });
+  children.add(child);
+  if (beside) {
+    passLinesOn(child.stdout, process.stdout);
+    passLinesOn(child.stderr, process.stderr);
+  }
+  return new Promise((resolve) => {
+    child.on('error', () => resolve({ code: null, counts: null }));
+    child.on('close', (code) => {
+      children.delete(child);
+      resolve({ code, counts: existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : null });
+    });
+  });
+}
+
+/** What is stopped ends with those that it started; a terminal tells them itself of Ctrl-C. */
+function endTogether() {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      isStopped = true;
+      if (signal !== 'SIGINT') for (const child of children) child.kill(signal);
+    });
+  }
+}
+
+async function runBehind(notes) {
+  const under = hasCommand(BEHIND[0]) ? BEHIND : [];
+  const checks = await runChecks({ under });
+  const args = ['--project', 'unit', `--maxWorkers=${availableParallelism() + 1}`];
+  const units = await runVitest('unit', args, notes, { under });
+  return [{ code: 0, counts: { ...checks, skipped: 0, repeated: [], failures: [] } }, units];
+}
+
+/** `notes`: variables that name files for what tests note. Code and counts of each run. */
+export async function runEverything(notes) {
+  endTogether();
+  const lanes = LANES.map(async ({ name, projects }) => [
+    await runVitest(
+      name,
+      projects.flatMap((project) => ['--project', project]),
+      notes,
+    ),
+  ]);
+  return (await Promise.all([runBehind(notes), ...lanes])).flat();
+}
+
+/** `args`: vitest's. */
+export function runOnly(args, notes) {
+  endTogether();
+  return runVitest('only', args, notes, { beside: false });
+}
