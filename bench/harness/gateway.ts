@@ -145,9 +145,9 @@ function startServiceOn(
     HOST: '127.0.0.1',
     // Several gateways may stand on one machine.
     PARLEY_METRICS_PORT: '0',
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
     ...options.settings,
     PORT: String(port),
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
     PARLEY_DATA_DIR: options.dataDir,
   });
   return startService({
