@@ -21,8 +21,11 @@ await runScenario({
     cascade: 'free conversations at once against emulated providers: own share of a reply, interruptions, what is left',
     'call-log': 'a page of the call log among a million calls',
     webhooks: 'from the commit of an event to its receiver, with and without 50 that hang',
+    cluster: 'nodes behind a balancer: killed, cut off, drained under conversations; is a call lost?',
     'webhooks-beside': 'the same, of two gateways at once: beside 50 that answer, and beside 50 that hang',
   },
+  // The faults and the checker are those of `npm run fault`.
+  elsewhere: { cluster: 'test/fault' },
   moved: Object.fromEntries(
     ['chaos', 'history', 'placements', 'fuzz'].map((scenario) => [scenario, `npm run fault -- ${scenario}`]),
   ),

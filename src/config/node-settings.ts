@@ -46,7 +46,10 @@ function faultOfStreams(stream: string, name: string | null): string | null {
   if (parsed === null || !/^wss?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.hash !== '') {
     return 'must be where carriers open streams, like wss://voice.example.com/n/{node}, without a query (leave it out for PUBLIC_URL)';
   }
-  if (!PATH.test(parsed.pathname)) return 'must have a path of a-z, 0-9, - and / alone, like /n/{node}';
+  // By it a node knows which of its streams were signed for this address, and not for the public one.
+  if (parsed.pathname === '/' || !PATH.test(parsed.pathname)) {
+    return 'must have a path of a-z, 0-9, - and / alone, like /n/{node}';
+  }
   if (!stream.includes(NODE_PLACE))
     return 'must hold {node}, by which the balancer knows the node (leave it out for PUBLIC_URL)';
   return name === null ? 'holds {node}, so PARLEY_NODE must be set: a name of its own on each node' : null;

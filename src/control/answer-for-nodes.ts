@@ -6,7 +6,7 @@ import type { LinkServer } from '../media-link/link-server.ts';
 import type { MediaPool } from '../media-link/media-pool.ts';
 import { answerForMedia } from '../media-link/remote-media.ts';
 import { answerHurry } from '../media-link/unwritten-elsewhere.ts';
-import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
+import type { UnwrittenHere } from '../media-link/unwritten-talk.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import type { NodeWire } from '../nodes/wire.ts';
 import type { Queryable } from '../store/database.ts';
@@ -17,7 +17,7 @@ export function answerForNodes(
     places: { pool: MediaPool };
     work: { tools: ToolExecutor };
     monitors: Monitors;
-    unwritten: Pick<UnwrittenTalk, 'writtenHere'>;
+    unwritten: UnwrittenHere;
     nodes: { wire: Pick<NodeWire, 'on'> };
   },
   here: { database: Queryable; clock: Clock; server: Pick<LinkServer, 'hurry'>; lastWordHere: LastWord },

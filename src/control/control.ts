@@ -63,7 +63,7 @@ export async function startControl(config: Config, machineClock: Clock, log: Log
   await claimNodeName(ground.shared, node);
   const nodes = createNodes(ground, { node, runs: () => link.runs, hurry: () => link.server.hurry() });
   const { remote, tokenElsewhere } = nodes;
-  const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others(), remote });
+  const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others(), remote, isDraining });
   const unwritten = createUnwrittenTalk({
     clock,
     hurry: () => link.server.hurry(),

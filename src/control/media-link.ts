@@ -9,7 +9,7 @@ import { createClaimStream } from '../media-link/claim.ts';
 import { Gate } from '../media-link/gate.ts';
 import { createLinkServer, type LinkServer } from '../media-link/link-server.ts';
 import { createMediaMessages } from '../media-link/media-messages.ts';
-import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
+import type { UnwrittenHere } from '../media-link/unwritten-talk.ts';
 import type { MediaReports } from '../metrics/media-reports.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import { machineAnswers } from '../nodes/machine-answers.ts';
@@ -42,7 +42,7 @@ export function createMediaLink(
     runId: string;
     node: NodeName;
     nodes: Nodes;
-    unwritten: UnwrittenTalk;
+    unwritten: UnwrittenHere;
     clock: SharedClock;
   },
 ) {

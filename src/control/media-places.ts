@@ -17,7 +17,7 @@ export type MediaPlaces = ReturnType<typeof createMediaPlaces>;
 export function createMediaPlaces(
   { config, clock, shared }: Ground,
   { clips }: Sound,
-  around: { node: NodeName; others(): readonly OtherRun[]; remote: RemoteMedia },
+  around: { node: NodeName; others(): readonly OtherRun[]; remote: RemoteMedia; isDraining(): boolean },
 ) {
   const { log } = shared;
   const found = { clipsOf: clips.forCall, grantsOf: createCallConnections(shared).forCall };
@@ -36,6 +36,7 @@ export function createMediaPlaces(
     ...shared,
     random: Math.random,
     isAddressed: around.node.streamBase !== null,
+    isDraining: around.isDraining,
     own: () => ownRuns(around.node, pool.members()),
     others: () => around.others().flatMap((run) => addressed(run.streamBase, run)),
     carriedElsewhere: room.carried,

@@ -8,7 +8,7 @@ import { createUnwrittenElsewhere } from '../media-link/unwritten-elsewhere.ts';
 import type { HandedToken } from '../monitor/monitor-tokens.ts';
 import { createEventRelay } from '../nodes/event-relay.ts';
 import { machineAnswers } from '../nodes/machine-answers.ts';
-import type { NodeName } from '../nodes/media-runs.ts';
+import type { NodeName, OtherRun } from '../nodes/media-runs.ts';
 import { createLazyBells } from '../nodes/open-bells.ts';
 import type { RunKeeper } from '../nodes/run-keeper.ts';
 import { createNodeWire } from '../nodes/wire.ts';
@@ -34,6 +34,7 @@ export function createNodes(
   },
 ) {
   const { name: node } = around.node;
+  const othersNow = (): readonly OtherRun[] => around.runs().others();
   const { redisUrl, databaseUrl } = config;
   const bells = createLazyBells({ ...shared, sessions, redisUrl, databaseUrl }, node, (text) => wire.heard(text));
   const wire = createNodeWire({ ...shared, node, bells });
@@ -42,7 +43,7 @@ export function createNodes(
     wire,
     nodeOf: (runId) => around.runs().nodeOf(runId),
     async answers(other) {
-      const address = around.runs().others().find((run) => run.node === other)?.address ?? null;
+      const address = othersNow().find((run) => run.node === other)?.address ?? null;
       return address === null || machineAnswers(address, other);
     },
   });
@@ -50,14 +51,7 @@ export function createNodes(
   const relay = createEventRelay({ ...shared, bus: telling.bus, wire, node, isInCompany, hurry: around.hurry });
   let tokensAsked = 0;
 
-  const otherNodes = (): string[] => [
-    ...new Set(
-      around
-        .runs()
-        .others()
-        .map((run) => run.node),
-    ),
-  ];
+  const otherNodes = (): string[] => [...new Set(othersNow().map((run) => run.node))];
 
   const unwritten = createUnwrittenElsewhere({ ...shared, wire, remote, otherNodes });
 

@@ -10,7 +10,11 @@ export interface UnwrittenTalk {
   hurry(): void;
   /** Resolves when all of this call is written that was said before; at the limit all the same. Never rejects. */
   allWritten(callUuid: string, limitMs?: number): Promise<void>;
-  /** The same of what this node's processes have said: for other nodes that ask. */
+}
+
+/** For other nodes that ask. */
+export interface UnwrittenHere {
+  /** As `allWritten`, of what this node's processes have said. */
   writtenHere(callUuid: string, limitMs?: number): Promise<void>;
 }
 
@@ -32,7 +36,7 @@ export function createUnwrittenTalk(deps: {
   hasUnwritten(callUuid: string): boolean;
   /** Absent: there are no other nodes. */
   elsewhere?: UnwrittenElsewhere;
-}): UnwrittenTalk {
+}): UnwrittenTalk & UnwrittenHere {
   const { clock, hasUnwritten, elsewhere } = deps;
 
   async function writtenHere(callUuid: string, limitMs = LIMIT_MS): Promise<void> {

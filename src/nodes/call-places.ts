@@ -41,6 +41,8 @@ export function createCallPlaces(deps: {
   random(): number;
   /** This node's streams have an address of their own. */
   isAddressed: boolean;
+  /** This node drains: its processes serve what they have, and take what comes, but nothing is sent there. */
+  isDraining(): boolean;
   /** Of this node. */
   own(): readonly PlaceableRun[];
   others(): readonly PlaceableRun[];
@@ -55,7 +57,8 @@ export function createCallPlaces(deps: {
     for (const { runId } of promised.values()) count.set(runId, (count.get(runId) ?? 0) + 1);
     // A node that has no address gives none: its calls come to the public one, and so do its answers.
     if (!deps.isAddressed) return [];
-    return [...deps.own(), ...deps.others()].map((run) => ({ ...run, promisedCalls: count.get(run.runId) ?? 0 }));
+    const own = deps.own().map((run) => ({ ...run, isDraining: run.isDraining || deps.isDraining() }));
+    return [...own, ...deps.others()].map((run) => ({ ...run, promisedCalls: count.get(run.runId) ?? 0 }));
   }
 
   function choose(callUuid: string, avoidRun: string | null = null): string | null {
@@ -82,8 +85,8 @@ export function createCallPlaces(deps: {
       return candidates()
         .filter((run) => !own.has(run.runId) && mayTake(run))
         .reduce((sum, run) => {
-          const capacity = run.capacityCalls - run.liveCalls - run.promisedCalls;
-          return sum + Math.min(capacity, (run.moreCalls ?? capacity) - run.promisedCalls);
+          const places = run.capacityCalls - run.liveCalls;
+          return sum + Math.min(places, run.moreCalls ?? places) - run.promisedCalls;
         }, 0);
     },
     async settle() {

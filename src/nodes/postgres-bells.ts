@@ -1,7 +1,7 @@
 /**
  * `Bells` by PostgreSQL: the words lie in an unlogged table, and the notification says nothing, since all that notify
- * commit one after the other: what is to be told while the last is being written goes together, in its order. Whoever is
- * named takes its rows, all that there are at once.
+ * commit one after the other: what is to be told while the last is being written goes together, in its order. Whoever
+ * is named takes its rows, all that there are at once.
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';

@@ -83,6 +83,10 @@ const FIRST_BEAT_MS = 1_000;
 const GRACE_MS = 10_000;
 const LATE_MS = 5_000;
 const ASK_AGAIN_MS = 500;
+/** Its machine is asked so long before its lease is over, so that both are known at once: two answers and a beat. */
+const ASK_BEFORE_MS = 5_000;
+/** The lease is over by the database's clock, which was heard a moment ago. */
+const SURELY_OVER_MS = 100;
 /** Its node may be cut off from the database alone, and its calls be well. */
 const SUSPECT_MS = 120_000;
 
@@ -170,24 +174,28 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
 
   function judge(run: OtherRun): void {
     const { runId, silentMs, leaseMs } = run;
-    if (silentMs <= leaseMs) {
-      if (suspects.delete(runId)) log.info({ runId, node: run.node }, 'a media process is heard of again');
-      return;
+    if (silentMs <= leaseMs && suspects.delete(runId)) {
+      log.info({ runId, node: run.node }, 'a media process is heard of again');
     }
-    if (clock.nowMs() - wellSinceMs < GRACE_MS || asked.has(runId) || dying.has(runId)) return;
+    if (silentMs <= leaseMs - ASK_BEFORE_MS || !isFitToJudge() || asked.has(runId) || dying.has(runId)) return;
     asked.add(runId);
-    verdict(run)
+    verdict(run, clock.nowMs() + leaseMs - silentMs)
       .catch((error: unknown) => log.warn({ runId, err: error }, 'a silent media process could not be judged'))
       .finally(() => asked.delete(runId));
   }
 
-  async function verdict(run: OtherRun): Promise<void> {
-    const { runId, silentMs } = run;
+  const isFitToJudge = (): boolean => clock.nowMs() - wellSinceMs >= GRACE_MS;
+
+  async function verdict(run: OtherRun, leaseOverAtMs: number): Promise<void> {
+    const { runId, silentMs, leaseMs } = run;
     if (await machineAnswers(run)) {
-      suspect(run);
+      if (silentMs > leaseMs) suspect(run);
       return;
     }
-    await fence({ runId, why: `silent for ${Math.round(silentMs)} ms`, onlyIfSilent: true });
+    const leftMs = leaseOverAtMs - clock.nowMs();
+    if (leftMs > 0) await pause(clock, leftMs + SURELY_OVER_MS);
+    if (!isFitToJudge() || closed) return;
+    await fence({ runId, why: 'silent, and so is its machine', onlyIfSilent: true });
   }
 
   function suspect({ runId, node: name, slot, silentMs }: OtherRun): void {

@@ -1,11 +1,12 @@
 /**
  * Hears notifications of PostgreSQL, on a session of its own: one that waits holds nobody up. One that ends is opened
- * again, also one that is cut off without a word, which only a question shows. What came while it was away is not heard;
- * `opened` says that there is a new session, so that its owner looks for itself.
+ * again, also one that is cut off without a word, which only a question shows. What came while it was away is not
+ * heard; `opened` says that there is a new session, so that its owner looks for itself.
  */
 import pg from 'pg';
 import { createBackoff } from '../../media/contract/backoff.ts';
 import { type Clock, every } from '../../media/contract/clock.ts';
+import { limitsIn } from './address-limits.ts';
 import type { ServerSessions } from './server-sessions.ts';
 
 export interface ListenerOptions {
@@ -26,7 +27,6 @@ export interface Listener {
   close(): void;
 }
 
-const CONNECT_TIMEOUT_MS = 2_000;
 /** Who only listens would not see that the way to the server is gone. */
 const ASK_EVERY_MS = 10_000;
 const ANSWER_LIMIT_MS = 5_000;
@@ -53,7 +53,7 @@ export function listenTo(options: ListenerOptions): Listener {
   function open(): void {
     const opening = new pg.Client({
       connectionString,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: limitsIn(connectionString).connectMs,
       query_timeout: ANSWER_LIMIT_MS,
       keepAlive: true,
       application_name: 'parley listener',

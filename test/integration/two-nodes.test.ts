@@ -1,7 +1,7 @@
 /**
  * Two whole services on one PostgreSQL, behind one address: calls that one places land in both, each operation works at
  * the node that does not carry the call, a node that is cut off from the database keeps its calls, and those of a node
- * that is killed go on in the other.
+ * that falls silent or is killed go on in the other.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { type Gateway, startGateway, startServiceFor } from '../../bench/harness
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Service } from '../../src/supervisor/service.ts';
-import { type Cable, layCable } from '../support/cable.ts';
+import { type Cable, layCable } from '../harness/cable.ts';
 import { eventually } from '../support/eventually.ts';
 import { type PathBalancer, startPathBalancer } from '../support/path-balancer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -76,7 +76,10 @@ beforeAll(async () => {
     };
   };
   const personas = [{ kind: 'silent' as const, name: 'silent', number: '+1415551*', ringMs: 100 }];
-  gateway = await startGateway({ ...optionsOf('a'), personas, childOutput: (text) => void (logOfA += text) });
+  const childOutput = (text: string): void => {
+    logOfA += text;
+  };
+  gateway = await startGateway({ ...optionsOf('a'), personas, childOutput });
   second = await startServiceFor(optionsOf('b'), gateway.emulator);
   database = openDatabase({ connectionString: stored.connectionString, maxConnections: 2, onIdleError: () => {} });
   await eventually('both to know each other', async () => {
@@ -220,6 +223,23 @@ test('who follows a call at the node that does not carry it hears of it as it ha
   }
 });
 
+async function bBeats(): Promise<boolean> {
+  const rows = await database.query(
+    `SELECT 1 AS one FROM media_runs
+      WHERE node = 'b' AND dead_at IS NULL AND beat_at > clock_timestamp() - interval '3 seconds'`,
+  );
+  return rows.length === 1;
+}
+
+async function goneOnAtA(calls: readonly string[]): Promise<boolean> {
+  const rows = await database.query(
+    `SELECT 1 AS one FROM calls c JOIN media_runs r ON r.run_id = c.owner_run
+      WHERE c.call_uuid = ANY ($1::uuid[]) AND c.status = 'in_progress' AND c.epoch = 2 AND r.node = 'a'`,
+    [calls],
+  );
+  return rows.length === calls.length;
+}
+
 test('a node that is cut off from the database alone keeps its calls, gets no new ones, and is back with them', async () => {
   const onB = carriedBy(await talking(4), 'b');
   expect(onB.length).toBeGreaterThan(0);
@@ -228,13 +248,7 @@ test('a node that is cut off from the database alone keeps its calls, gets no ne
   const later = await talking(3);
   expect(new Set(later.values())).toEqual(new Set(['a']));
   cable.mend();
-  await eventually('b to beat again', async () => {
-    const rows = await database.query(
-      `SELECT 1 AS one FROM media_runs
-        WHERE node = 'b' AND dead_at IS NULL AND beat_at > clock_timestamp() - interval '3 seconds'`,
-    );
-    return rows.length === 1;
-  });
+  await eventually('b to beat again', bBeats);
   const kept = await database.query(
     `SELECT 1 AS one FROM calls c JOIN media_runs r ON r.run_id = c.owner_run
       WHERE c.call_uuid = ANY ($1::uuid[]) AND c.status = 'in_progress' AND c.epoch = 1 AND c.lease_until IS NULL
@@ -248,19 +262,30 @@ test('a node that is cut off from the database alone keeps its calls, gets no ne
   });
 });
 
+test('the calls of a machine that falls silent are taken from it by their carrier and go on in the other; it comes back as another run', async () => {
+  const onB = carriedBy(await talking(4), 'b');
+  expect(onB.length).toBeGreaterThan(0);
+  const all = [second.control, ...second.media].map((child) => child.pid()!);
+  for (const pid of all) process.kill(pid, 'SIGSTOP');
+  try {
+    await eventually('the calls to go on', () => goneOnAtA(onB));
+  } finally {
+    for (const pid of all) process.kill(pid, 'SIGCONT');
+  }
+  await eventually('b to be back', bBeats);
+  const kept = await database.query(
+    `SELECT 1 AS one FROM calls WHERE call_uuid = ANY ($1::uuid[]) AND status = 'in_progress' AND epoch = 2`,
+    [onB],
+  );
+  expect(kept).toHaveLength(onB.length);
+});
+
 test('the calls of a node that is killed go on in the other, none is hung up; its runs are given up', async () => {
   const calls = await talking(4);
   const onB = carriedBy(calls, 'b');
   expect(onB.length).toBeGreaterThan(0);
   await second.kill();
-  await eventually('the calls to go on', async () => {
-    const rows = await database.query(
-      `SELECT 1 AS one FROM calls c JOIN media_runs r ON r.run_id = c.owner_run
-        WHERE c.call_uuid = ANY ($1::uuid[]) AND c.status = 'in_progress' AND c.epoch = 2 AND r.node = 'a'`,
-      [onB],
-    );
-    return rows.length === onB.length;
-  });
+  await eventually('the calls to go on', () => goneOnAtA(onB));
   await eventually('its end', async () => {
     const [row] = await database.query<{ alive: number }>(
       `SELECT count(*)::int AS alive FROM media_runs WHERE node = 'b' AND dead_at IS NULL`,

@@ -26,13 +26,14 @@ function dice(...numbers: number[]): () => number {
 function rig(own: PlaceableRun[], others: PlaceableRun[], isAddressed = true) {
   const clock = new VirtualClock();
   const carried: string[] = [];
-  const state = { own, others, rows: [] as { callUuid: string; isCarried: boolean }[] };
+  const state = { own, others, isDraining: false, rows: [] as { callUuid: string; isCarried: boolean }[] };
   const database = { query: async () => state.rows } as unknown as Queryable;
   const places = createCallPlaces({
     database,
     clock,
     random: dice(0, 0, 0.99, 0),
     isAddressed,
+    isDraining: () => state.isDraining,
     own: () => state.own,
     others: () => state.others,
     carriedElsewhere: (callUuid) => void carried.push(callUuid),
@@ -70,6 +71,7 @@ test('a thousand calls at once, of which no beat has told yet, are spread: none 
     clock: new VirtualClock(),
     random,
     isAddressed: true,
+    isDraining: () => false,
     own: () => [nodes[0]!],
     others: () => nodes.slice(1),
     carriedElsewhere: () => {},
@@ -92,9 +94,11 @@ test('a node without an address of its own chooses nothing, and its streams come
 });
 
 test('one whose own media processes are away for a moment sends its calls to others', () => {
-  const { places } = rig([], [run('b')]);
+  const { places, state } = rig([], [run('b')]);
   expect(places.choose('c')).toBe('run-b');
-  expect(places.roomElsewhere()).toBe(100);
+  expect(places.roomElsewhere(), 'less the one that is promised').toBe(99);
+  state.others = [run('b', { moreCalls: 10 })];
+  expect(places.roomElsewhere()).toBe(9);
 });
 
 test('the answer goes where the call was to land; where that drains, is silent or gone by then, to another', () => {
@@ -109,6 +113,16 @@ test('the answer goes where the call was to land; where that drains, is silent o
   state.others = [];
   expect(places.streamBaseOf(call)).toBe('wss://voice.example.com/n/a');
   expect(places.streamBaseOf({ ...call, assignedRun: null, avoidRun: 'run-a' }), 'where it was lost').toBeNull();
+});
+
+test('a node that drains sends what it answers to others, also what was to land in itself', () => {
+  const { places, state } = rig([run('a')], [run('b', { liveCalls: 50 })]);
+  const call = { callUuid: 'c', assignedRun: places.choose('c') };
+  expect(call.assignedRun).toBe('run-a');
+  state.isDraining = true;
+  expect(places.streamBaseOf(call)).toBe('wss://voice.example.com/n/b');
+  state.others = [];
+  expect(places.streamBaseOf(call), 'to whom the balancer finds').toBeNull();
 });
 
 test('the last place of a node is kept for the call to which it was promised', () => {

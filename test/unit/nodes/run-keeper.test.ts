@@ -187,6 +187,25 @@ describe('who is dead', () => {
     expect(await b.keeper.register(runOf('run-b2'))).toBe(true);
   });
 
+  test('the moment its lease is over, not before: its machine was asked meanwhile; one that beats in that time lives', async () => {
+    const { a, b } = await twoNodes();
+    await silentFor('run-b', IN_COMPANY.leaseMs - 4_000);
+    expect(await judged(a, 'run-b')).toBe(false);
+    expect(asked).toHaveLength(2);
+    await b.keeper.beat();
+    a.clock.advanceMs(500);
+    await pass(a, 1);
+    expect(await isDead('run-b')).toBe(false);
+
+    await silentFor('run-b', IN_COMPANY.leaseMs - 4_000);
+    expect(await judged(a, 'run-b')).toBe(false);
+    await silentFor('run-b', 4_000);
+    a.clock.advanceMs(500);
+    await eventually('its end', () => isDead('run-b'));
+    expect(asked).toHaveLength(4);
+    expect(a.told.overdue).toEqual([]);
+  });
+
   test('not one whose machine answers: suspect, and after 120 s its calls are taken from it; heard of again it is as before', async () => {
     const { a, b } = await twoNodes();
     answering.add('b');

@@ -53,7 +53,10 @@ const carriers: [string, (node: string, heard: (text: string) => void) => Bells]
         log,
       }),
   ],
-  ['Redis', (node, heard) => createRedisBells({ node, heard, url: redis!.url, clock: systemClock, onTrouble: () => {} })],
+  [
+    'Redis',
+    (node, heard) => createRedisBells({ node, heard, url: redis!.url, clock: systemClock, onTrouble: () => {} }),
+  ],
 ];
 
 describe.each(carriers)('over %s', (_name, open) => {

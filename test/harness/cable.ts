@@ -9,7 +9,8 @@ export interface Cable {
   close(): Promise<void>;
 }
 
-export async function layCable(to: { host: string; port: number }): Promise<Cable> {
+/** From a free port of `address`. */
+export async function layCable(to: { host: string; port: number }, address = '127.0.0.1'): Promise<Cable> {
   const ends = new Set<Socket>();
   let isCut = false;
   const server = createServer((near) => {
@@ -30,7 +31,7 @@ export async function layCable(to: { host: string; port: number }): Promise<Cabl
       });
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   const endAll = (): void => {
     for (const socket of ends) socket.destroy();
   };
