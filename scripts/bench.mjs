@@ -20,6 +20,7 @@ await runScenario({
     turns: 'how long a caller waits for an answer, and how often it comes into their sentence',
     cascade: 'free conversations at once against emulated providers: own share of a reply, interruptions, what is left',
     'call-log': 'a page of the call log among a million calls',
+    console: 'what people at the console wait for, in a real Chromium: 100,000 calls, 500 live ones, sound and words',
     webhooks: 'from the commit of an event to its receiver, with and without 50 that hang',
     cluster: 'nodes behind a balancer: killed, cut off, drained under conversations; is a call lost?',
     'webhooks-beside': 'the same, of two gateways at once: beside 50 that answer, and beside 50 that hang',

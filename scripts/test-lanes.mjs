@@ -1,7 +1,7 @@
 /**
- * The whole of the tests in lanes side by side, because each by itself leaves the processor idle for much of its time:
- * conversations in real time wait for speech, services for their start. What waits for nothing, the checks and the unit
- * tests, runs behind both and takes what they leave.
+ * The whole of the tests in two lanes side by side, because each by itself leaves the processor idle for much of its
+ * time: conversations in real time wait for speech, services for their start. Who talks is heard in time, so all else
+ * takes what is left: the checks and the unit tests first, then what starts services and browsers.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -10,15 +10,11 @@ import { join } from 'node:path';
 import { hasCommand, root } from './bootstrap.mjs';
 import { runChecks } from './check.mjs';
 
-/**
- * Vitest runs one after another what of one run has different numbers of workers, so they are different runs. Each has
- * a third of the weight of the one before: who talks is heard in time, and the others take what is left.
- */
-const LANES = [
-  { name: 'talk', projects: ['alone', 'storms'], niceness: 0 },
-  { name: 'processes', projects: ['integration', 'by itself', 'browser'], niceness: 5 },
-];
-const BEHIND_NICENESS = 10;
+/** Vitest runs one after another what of one run has different numbers of workers, so they are different runs. */
+const TALK = ['alone', 'storms'];
+const PROCESSES = ['integration', 'by itself', 'browser'];
+/** A third of the weight of who talks, so that it goes on also where those fill the machine. */
+const BEHIND = ['nice', '-n', '5'];
 
 const children = new Set();
 /** Nothing is begun any more. */
@@ -79,24 +75,24 @@ function endTogether() {
   }
 }
 
-const atNiceness = (niceness) => (niceness > 0 && hasCommand('nice') ? ['nice', '-n', `${niceness}`] : []);
+const projectArgs = (projects) => projects.flatMap((project) => ['--project', project]);
 
 async function runBehind(notes) {
-  const under = atNiceness(BEHIND_NICENESS);
+  const under = hasCommand(BEHIND[0]) ? BEHIND : [];
   const checks = await runChecks({ under });
-  const args = ['--project', 'unit', `--maxWorkers=${availableParallelism() + 1}`];
-  const units = await runVitest('unit', args, notes, { under });
-  return [{ code: 0, counts: { ...checks, skipped: 0, repeated: [], failures: [] } }, units];
+  const units = [...projectArgs(['unit']), `--maxWorkers=${availableParallelism() + 1}`];
+  return [
+    { code: 0, counts: { ...checks, skipped: 0, repeated: [], failures: [] } },
+    await runVitest('unit', units, notes, { under }),
+    await runVitest('processes', projectArgs(PROCESSES), notes, { under }),
+  ];
 }
 
 /** `notes`: variables that name files for what tests note. Code and counts of each run. */
 export async function runEverything(notes) {
   endTogether();
-  const lanes = LANES.map(async ({ name, projects, niceness }) => {
-    const args = projects.flatMap((project) => ['--project', project]);
-    return [await runVitest(name, args, notes, { under: atNiceness(niceness) })];
-  });
-  return (await Promise.all([runBehind(notes), ...lanes])).flat();
+  const [behind, talk] = await Promise.all([runBehind(notes), runVitest('talk', projectArgs(TALK), notes)]);
+  return [...behind, talk];
 }
 
 /** `args`: vitest's. */

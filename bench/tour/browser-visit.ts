@@ -2,10 +2,10 @@
  * A visitor's Chromium on a customer's page with `embed.js`, where a Chromium is installed; else null. The page is on
  * an origin of its own. What happened is gathered for the rows that tell it.
  */
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserType } from 'playwright-core';
+import type { Browser } from 'playwright-core';
+import { openChromium } from '../harness/chromium.ts';
 import { PATIENCE_MS } from '../harness/patience.ts';
 
 export interface Site {
@@ -30,11 +30,6 @@ export interface Visit {
   greetingHeard: boolean;
 }
 
-const CHROMIUMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-export const chromiumPath = (): string | null =>
-  [process.env['CHROMIUM_PATH'], ...CHROMIUMS].find((path) => path !== undefined && existsSync(path)) ?? null;
-
 export async function startSite(): Promise<Site> {
   let html = '';
   const server = createServer((_request, response) =>
@@ -58,20 +53,12 @@ export async function visitPage(
   site: Site,
   page: { base: string; publicKey: string; agentId: string },
 ): Promise<Visit | null> {
-  const executablePath = chromiumPath();
-  if (executablePath === null) return null;
-  // A development package: its name is not imported, so that nothing that is shipped depends on it.
-  const name = 'playwright-core';
-  const driver = (await import(name).catch(() => null)) as { chromium: BrowserType } | null;
-  if (driver === null) return null;
+  const browser = await openChromium(['--use-fake-ui-for-media-stream']);
+  if (browser === null) return null;
   const tag = `<script async src="${page.base}/embed.js" data-public-key="${page.publicKey}" data-agent-id="${page.agentId}" data-ui="custom" data-trigger="#talk" data-panel="overlay"></script>`;
   site.setHtml(
     `<!doctype html><html lang="en"><title>Shop</title><button id="talk">Talk</button><button id="marked" data-service-talk>Here too</button><button id="later">And here</button>${tag}</html>`,
   );
-  const browser = await driver.chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
-  });
   try {
     const seen = await gather(browser, site.origin, tag);
     site.setHtml(`<!doctype html><title>Shop</title>${tag.replace(page.publicKey, 'pk_nobody')}`);

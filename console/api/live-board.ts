@@ -2,7 +2,8 @@
  * The calls of a workspace that are in progress, as they change (`GET …/live`). After a hole the service begins with
  * all of them anew: nothing is missed, and how long nothing came is said. A hole is also what tells of itself by
  * nothing: a line that is silent for longer than the service ever is, an answer that is no stream (a service that comes
- * up again, a session that is over).
+ * up again, a session that is over). A page that nobody sees lets go of the stream: as long as somebody follows them,
+ * the service writes at once what its calls tell. Seen again, it begins with all of them anew.
  */
 import { signal } from '@preact/signals';
 import { consoleFetch, ofWorkspace } from './request.ts';
@@ -20,7 +21,8 @@ export interface LiveCall {
   channel: string;
   startedAt: string;
   answeredAt: string | null;
-  lastWords: { role: 'agent' | 'user'; text: string; at: string } | null;
+  /** `isPartial`: they are still being said. */
+  lastWords: { role: 'agent' | 'user'; text: string; at: string; isPartial: boolean } | null;
   replyMs: number | null;
   mutedAgent: boolean;
   /** A person speaks in the agent's place. */
@@ -41,6 +43,8 @@ const LOOK_EVERY_MS = 2_500;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 8_000;
 const HOLE_SHOWN_MS = 15_000;
+/** Another tab was looked at for so long. */
+const UNSEEN_MS = 30_000;
 
 export function followLive(enterprise: string): { board: { readonly value: LiveBoard }; close(): void } {
   const path = `/api/console/${ofWorkspace(enterprise, 'live')}`;
@@ -52,6 +56,11 @@ export function followLive(enterprise: string): { board: { readonly value: LiveB
   let retryMs = FIRST_RETRY_MS;
   let heardAtMs = performance.now();
   let hole: { sinceMs: number; endedMs: number | null } | null = null;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let unseen: ReturnType<typeof setTimeout> | undefined;
+  let isAsleep = false;
+  /** What is asked for again; whatever was asked before is no longer waited for. */
+  let attempt = 0;
 
   const show = (state: LiveBoard['state']): void => {
     cancelAnimationFrame(frame);
@@ -97,20 +106,21 @@ export function followLive(enterprise: string): { board: { readonly value: LiveB
 
   function openLater(): void {
     source.close();
-    setTimeout(() => void openAgain(), retryMs);
+    clearTimeout(retry);
+    retry = setTimeout(() => void openAgain(), retryMs);
     retryMs = Math.min(LONGEST_RETRY_MS, retryMs * 2);
   }
 
   /** Asked first in a way that tells why it is refused: a session that is over opens the sign-in. */
   async function openAgain(): Promise<void> {
-    if (gone.signal.aborted) return;
+    const mine = ++attempt;
     const asking = new AbortController();
     const status = await consoleFetch(path, { signal: AbortSignal.any([gone.signal, asking.signal]) }).then(
       (answer) => answer.status,
       () => 0,
     );
     asking.abort();
-    if (gone.signal.aborted) return;
+    if (mine !== attempt) return;
     heardAtMs = performance.now();
     if (status === 403 || status === 404) show('refused');
     else if (status === 200) open();
@@ -128,14 +138,37 @@ export function followLive(enterprise: string): { board: { readonly value: LiveB
     openLater();
   }, LOOK_EVERY_MS);
 
+  function letGo(): void {
+    attempt++;
+    clearTimeout(retry);
+    source.close();
+  }
+
+  function seenOrNot(): void {
+    clearTimeout(unseen);
+    if (document.hidden) {
+      unseen = setTimeout(() => {
+        isAsleep = true;
+        letGo();
+      }, UNSEEN_MS);
+    } else if (isAsleep) {
+      isAsleep = false;
+      heardAtMs = performance.now();
+      open();
+    }
+  }
+
+  document.addEventListener('visibilitychange', seenOrNot);
   open();
   return {
     board,
     close() {
+      document.removeEventListener('visibilitychange', seenOrNot);
       gone.abort();
       clearInterval(timer);
+      clearTimeout(unseen);
       cancelAnimationFrame(frame);
-      source.close();
+      letGo();
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The frame of a page: its title, which has the focus when one comes to it, what can be done, and its parts. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { useSeenItem } from './seen-item.ts';
 
 export interface PageProps {
   title: string;
@@ -83,8 +84,9 @@ export function Tabs({
   label: string;
   tabs: readonly { label: ComponentChildren; href: string; isHere: boolean }[];
 }) {
+  const list = useSeenItem<HTMLElement>(tabs.find(({ isHere }) => isHere)?.href);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav ref={list} class="tabs" aria-label={label}>
       {tabs.map((one) => (
         <a key={one.href} href={one.href} aria-current={one.isHere ? 'page' : undefined}>
           {one.label}

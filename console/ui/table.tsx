@@ -40,7 +40,7 @@ export function Table<Row>(props: {
                   data-name={isHidden === true ? undefined : name}
                   class={isHidden === true ? 'buttons' : isNumber === true ? 'number' : undefined}
                 >
-                  {cell(row)}
+                  <div class="value">{cell(row)}</div>
                 </td>
               ))}
             </tr>

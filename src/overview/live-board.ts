@@ -2,12 +2,15 @@
  * The calls of a workspace that are in progress, as they change, for those who look at them. While anybody looks, the
  * database is asked four times a second for each workspace, however many look; each stream is sent what differs from
  * what it has, so one that is slow gets the newest and misses no end of a call. What a node tells comes from all nodes,
- * because the tables are the truth. No HTTP here.
+ * because the tables are the truth. The calls that are shown are followed (`followed-words.ts`), so that what they tell
+ * is written within 100 ms and not within a second; of those that another node carries, a second it is. No HTTP here.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import { ACTIVE } from '../calls/active-statuses.ts';
+import type { CallEventBus } from '../calls/call-event-bus.ts';
 import type { Queryable } from '../store/database.ts';
+import { createFollowedWords, type FollowedWords, type LastWords } from './followed-words.ts';
 
 export interface LiveCall {
   callUuid: string;
@@ -24,7 +27,7 @@ export interface LiveCall {
   startedAt: Date;
   answeredAt: Date | null;
   /** What was heard last, of either side; cut. */
-  lastWords: { role: 'agent' | 'user'; text: string; at: Date } | null;
+  lastWords: LastWords | null;
   /** From the end of the caller's last words to the reply, of the newest reply. */
   replyMs: number | null;
   /** By somebody who steers the call. */
@@ -64,8 +67,9 @@ interface Watched {
   streams: Set<Looking>;
   /** As it is; a call that did not change stays the same object. */
   calls: Map<string, LiveCall>;
-  /** The last event that was read, by call. */
-  readTo: Map<string, string>;
+  /** By call: the last event that was read, and the last words among those that were. */
+  readTo: Map<string, { lastId: string; lastWords: LastWords | null }>;
+  followed: FollowedWords;
   isRead: boolean;
 }
 
@@ -81,8 +85,9 @@ export function createLiveBoard(deps: {
   database: Queryable;
   clock: Pick<Clock, 'after' | 'nowMs' | 'epochMs'>;
   log: Logger;
-  /** What is said of calls is written now: somebody looks on. */
+  /** What was said before anybody looked is written now. */
   unwritten: { hurry(): void };
+  bus: Pick<CallEventBus, 'subscribe'>;
   /** In the order of `uses`: whether each would still be let in. */
   stillHold(uses: readonly { keyId: string; address: string }[]): Promise<boolean[]>;
 }): LiveBoard {
@@ -98,14 +103,16 @@ export function createLiveBoard(deps: {
     stream.hasEnded = true;
     const workspace = watched.get(stream.workspaceId);
     workspace?.streams.delete(stream);
-    if (workspace?.streams.size === 0) watched.delete(stream.workspaceId);
+    if (workspace?.streams.size === 0) {
+      watched.delete(stream.workspaceId);
+      workspace.followed.close();
+    }
     if (watched.size === 0) cancelLook();
     stream.onEnd();
   }
 
   async function look(): Promise<void> {
     await endThoseWithoutRights();
-    deps.unwritten.hurry();
     for (const [workspaceId, workspace] of watched) {
       try {
         await read(database, workspaceId, workspace);
@@ -171,12 +178,13 @@ export function createLiveBoard(deps: {
       };
       const { workspaceId } = stream;
       const isFirst = watched.size === 0;
-      const workspace = watched.get(workspaceId) ?? {
-        ...{ streams: new Set<Looking>(), calls: new Map<string, LiveCall>(), readTo: new Map<string, string>() },
-        isRead: false,
+      const workspace: Watched = watched.get(workspaceId) ?? {
+        ...{ streams: new Set<Looking>(), calls: new Map(), readTo: new Map(), isRead: false },
+        followed: createFollowedWords(deps.bus, MOST_CHARACTERS),
       };
       watched.set(workspaceId, workspace);
       workspace.streams.add(stream);
+      deps.unwritten.hurry();
       if (isFirst) void look();
       else send(stream, workspace).catch(() => end(stream));
       return () => end(stream);
@@ -200,9 +208,17 @@ async function read(database: Queryable, workspaceId: string, workspace: Watched
      WHERE c.workspace_id = $1 AND c.status IN ${ACTIVE} ORDER BY c.call_uuid LIMIT ${MOST_CALLS}`,
     [workspaceId],
   );
-  const { calls, readTo } = workspace;
-  const told = await newWords(database, new Map(rows.map(({ callUuid }) => [callUuid, readTo.get(callUuid) ?? '0'])));
+  const { calls, readTo, followed } = workspace;
+  // Who looked has gone meanwhile: nobody would end what is followed.
+  if (workspace.streams.size === 0) return;
   const active = new Set(rows.map(({ callUuid }) => callUuid));
+  followed.follow(active);
+  const over = followed.whoFinished();
+  const told = await newWords(
+    database,
+    new Map(rows.map((row) => [row.callUuid, readTo.get(row.callUuid)?.lastId ?? '0'])),
+  );
+  followed.settled(over);
   for (const callUuid of [...calls.keys()]) {
     if (active.has(callUuid)) continue;
     calls.delete(callUuid);
@@ -211,11 +227,13 @@ async function read(database: Queryable, workspaceId: string, workspace: Watched
   for (const row of rows) {
     const known = calls.get(row.callUuid);
     const words = told.get(row.callUuid);
-    if (words !== undefined) readTo.set(row.callUuid, words.lastId);
-    const isSame = known !== undefined && words === undefined && known.status === row.status && known.name === row.name;
-    if (isSame) continue;
-    const { state, lastWords, replyMs, mutedAgent, takenOver } = known ?? NOTHING_TOLD;
-    calls.set(row.callUuid, { ...{ state, lastWords, replyMs, mutedAgent, takenOver }, ...words?.told, ...row });
+    const wereRead = words?.told.lastWords ?? readTo.get(row.callUuid)?.lastWords ?? null;
+    if (words !== undefined) readTo.set(row.callUuid, { lastId: words.lastId, lastWords: wereRead });
+    const lastWords = followed.partial(row.callUuid) ?? wereRead;
+    const isKnown = known?.status === row.status && known.name === row.name && known.lastWords === lastWords;
+    if (isKnown && words === undefined) continue;
+    const { state, replyMs, mutedAgent, takenOver } = known ?? NOTHING_TOLD;
+    calls.set(row.callUuid, { ...{ state, replyMs, mutedAgent, takenOver }, ...words?.told, lastWords, ...row });
   }
   workspace.isRead = true;
 }
@@ -266,7 +284,7 @@ async function newWords(database: Queryable, afterIds: ReadonlyMap<string, strin
 function toldBy({ kind, at, role, text, replyMs, who, phase, action }: EventRow): Partial<Told> {
   switch (kind) {
     case 'turn':
-      return role === null || text === null || text === '' ? {} : { lastWords: { role, text, at } };
+      return role === null || text === null || text === '' ? {} : { lastWords: { role, text, at, isPartial: false } };
     case 'latency':
       return replyMs === null ? {} : { replyMs };
     case 'speech':

@@ -136,6 +136,16 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     });
     const visit = await rig.visit('supervisor', `#/w/acme/call/${callUuid}`);
     const { page } = visit;
+    const muted = (action: string): Promise<object[]> =>
+      rig.api.database.query(`INSERT INTO call_events (call_uuid, kind, data) VALUES ($1, 'control', $2)`, [
+        callUuid,
+        { action, result: 'done', by: 'somebody else' },
+      ]);
+    await page.getByRole('button', { name: 'Mute the agent' }).waitFor();
+    await muted('mute_agent');
+    await page.getByRole('button', { name: 'Let the agent speak', pressed: true }).waitFor();
+    await muted('unmute_agent');
+    await page.getByRole('button', { name: 'Mute the agent', pressed: false }).waitFor();
     await page.getByLabel('What should the agent say?').fill('One moment.');
     await page.getByRole('button', { name: 'Say', exact: true }).click();
     await page.getByText('It is being said').waitFor();
@@ -177,6 +187,40 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     );
     await ticked('what changed meanwhile', async () => (await rowCount()) < 100);
     await page.getByText('All that changed meanwhile is here again').waitFor();
+    await visit.close();
+  });
+
+  it('are followed as long as somebody sees the board, and are all there when it is seen again', async () => {
+    const { api } = rig;
+    const before = await api.insertCall(api.acme, { status: 'in_progress', answered_at: new Date(), name: 'Before' });
+    const visit = await rig.visit('supervisor', '#/');
+    const { page } = visit;
+    await page.clock.install();
+    await visit.go('#/w/acme/live');
+    const ticked = (what: string, isSo: () => boolean | Promise<boolean>) =>
+      eventually(what, async () => {
+        api.clock.advanceMs(250);
+        await page.clock.runFor(100);
+        return isSo();
+      });
+    const rows = page.locator('.rows.live');
+    const turn = (isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    await ticked('the board', async () => (await rows.getByText('Before').count()) === 1);
+    expect(api.bus.isFollowed(before)).toBe(true);
+    await turn(true);
+    await page.clock.fastForward(20_000);
+    await api.insertCall(api.acme, { status: 'in_progress', answered_at: new Date(), name: 'Unseen' });
+    await ticked('what comes unseen', async () => (await rows.getByText('Unseen').count()) === 1);
+    expect(api.bus.isFollowed(before)).toBe(true);
+    await page.clock.fastForward(11_000);
+    await ticked('nobody to follow it', () => !api.bus.isFollowed(before));
+    await api.insertCall(api.acme, { status: 'in_progress', answered_at: new Date(), name: 'Meanwhile' });
+    await turn(false);
+    await ticked('what came meanwhile', async () => (await rows.getByText('Meanwhile').count()) === 1);
+    expect(api.bus.isFollowed(before)).toBe(true);
+    expect(await page.getByText('The line').count()).toBe(0);
     await visit.close();
   });
 

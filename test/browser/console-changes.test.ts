@@ -74,6 +74,31 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     await visit.close();
   });
 
+  it('of leads is looked for by the agent that calls them', async () => {
+    const { acme, app } = rig.api;
+    for (const [phone, agentId] of [
+      ['+14155550181', acme.agentId],
+      ['+14155550182', null],
+    ]) {
+      const answer = await app.inject({
+        method: 'POST',
+        url: '/api/developer/leads',
+        headers: { authorization: `Bearer ${acme.key}` },
+        payload: { enterprise: 'acme', phone, ...(agentId === null ? {} : { agentId }) },
+      });
+      expect(answer.statusCode).toBe(201);
+    }
+    const visit = await rig.visit('supervisor', '#/w/acme/leads');
+    const { page } = visit;
+    await page.getByText('+14155550182').first().waitFor();
+    await page.getByLabel('Agent').selectOption(acme.agentId);
+    await page.getByText('+14155550182').first().waitFor({ state: 'detached' });
+    await page.getByText('+14155550181').first().waitFor();
+    expect(page.url()).toContain(`agentId=${acme.agentId}`);
+    expect(await axeFaults(page)).toEqual([]);
+    await visit.close();
+  });
+
   it('of the people gives a link once, and of a role holds at once', async () => {
     const visit = await rig.visit('owner', '#/w/acme/settings/users');
     const { page } = visit;

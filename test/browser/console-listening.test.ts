@@ -97,13 +97,18 @@ describe.skipIf(!hasChromium)('listening in', () => {
     expect(answer.status).toBe(202);
   }
 
-  async function visit(callUuid: string): Promise<Page> {
+  async function signedIn(): Promise<Page> {
     const context = await newContext(await sharedBrowser(), { reducedMotion: 'reduce' });
     const [name, value] = cookie.split(';', 1)[0]!.split('=') as [string, string];
     await context.addCookies([{ name, value, url: gateway.service.publicUrl }]);
     const page = await context.newPage();
     await page.addInitScript(MICROPHONE);
     page.on('pageerror', (error) => browserErrors.push(error.message));
+    return page;
+  }
+
+  async function visit(callUuid: string): Promise<Page> {
+    const page = await signedIn();
     await page.goto(`${gateway.service.publicUrl}/console/#/w/${gateway.enterprise}/call/${callUuid}`);
     await page.getByRole('button', { name: 'Listen in' }).click();
     await page.getByText('You are listening').waitFor();
@@ -206,6 +211,30 @@ describe.skipIf(!hasChromium)('listening in', () => {
       'call.control_handback',
     ]);
     expect(rows.every(({ actor }) => actor.startsWith('user:'))).toBe(true);
+    expect(browserErrors).toEqual([]);
+  });
+
+  it('is not the only way to a call: an agent that was tried by voice in its page leads to it', async () => {
+    const agent = await importAgent(database, {
+      slug: gateway.enterprise,
+      definition: sampleAgent({ direction: 'any' }),
+    });
+    const page = await signedIn();
+    await page.goto(`${gateway.service.publicUrl}/console/#/w/${gateway.enterprise}/agents/${agent.id}/try`);
+    await page.getByRole('button', { name: 'Make a key for this console' }).click();
+    await page.getByRole('button', { name: 'Talk' }).click();
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('button', { name: 'Start talking' }).click();
+    const link = page.getByRole('link', { name: 'Look at the call' });
+    await link.waitFor();
+    const callUuid = (await link.getAttribute('href'))!.split('/').at(-1)!;
+    const [call] = await database.query<{ channel: string }>('SELECT channel FROM calls WHERE call_uuid = $1', [
+      callUuid,
+    ]);
+    expect(call).toEqual({ channel: 'web' });
+    await frame.getByRole('button', { name: 'Hang up' }).click();
+    await frame.getByText('The call has ended').waitFor();
+    await page.context().close();
     expect(browserErrors).toEqual([]);
   });
 

@@ -26,6 +26,23 @@ describe.skipIf(!hasChromium)('the console', () => {
     await visit.close();
   });
 
+  it('leads from no workspace to a new one, with a short name that follows from its name', async () => {
+    const visit = await rig.visit(null, '#/operator', { isOperator: true });
+    const { page } = visit;
+    await page.getByRole('button', { name: 'New workspace' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('Zürich & Dental ');
+    expect(await dialog.getByLabel('Short name').inputValue()).toBe('zurich-dental');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Before it is set up, nothing can be').waitFor();
+    expect(page.url()).toContain('#/w/zurich-dental/home');
+    const access = page.getByRole('listitem').filter({ hasText: 'API access is off' });
+    expect(await access.getByRole('link').getAttribute('href')).toBe('#/operator/workspaces');
+    expect(await axeFaults(page)).toEqual([]);
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
   it('lets an operator set a price and where a workspace may dial', async () => {
     const visit = await rig.visit(null, '#/operator/prices', { isOperator: true });
     const { page } = visit;

@@ -75,12 +75,7 @@ export function TryIt({ enterprise, agent }: { enterprise: string; agent: AgentD
               )}
             </div>
             {way === 'voice' ? (
-              <iframe
-                class="talk-frame"
-                title={words.tryTalk}
-                src={`/talk/${encodeURIComponent(publicKey)}/${agent.id}`}
-                allow="microphone; autoplay"
-              />
+              <Spoken key={publicKey} enterprise={enterprise} publicKey={publicKey} agentId={agent.id} />
             ) : (
               <Typed key={publicKey} enterprise={enterprise} publicKey={publicKey} agentId={agent.id} />
             )}
@@ -88,6 +83,39 @@ export function TryIt({ enterprise, agent }: { enterprise: string; agent: AgentD
         );
       }}
     </Shown>
+  );
+}
+
+/** The page says which call it holds: that can be looked at while it runs, and when it is over. */
+function Spoken({ enterprise, publicKey, agentId }: { enterprise: string; publicKey: string; agentId: string }) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [callUuid, setCallUuid] = useState<string | null>(null);
+  useEffect(() => {
+    const take = ({ source, origin, data }: MessageEvent): void => {
+      if (source !== frame.current?.contentWindow || origin !== location.origin) return;
+      const { type, callUuid: told } = data as { type?: unknown; callUuid?: unknown };
+      if (type === 'call' && typeof told === 'string') setCallUuid(told);
+    };
+    addEventListener('message', take);
+    return () => removeEventListener('message', take);
+  }, []);
+  return (
+    <>
+      <iframe
+        ref={frame}
+        class="talk-frame"
+        title={words.tryTalk}
+        src={`/talk/${encodeURIComponent(publicKey)}/${agentId}`}
+        allow="microphone; autoplay"
+      />
+      {callUuid === null ? null : (
+        <p>
+          <a href={to(['w', enterprise, 'call', callUuid])} target="_blank" rel="noreferrer">
+            {words.trySee}
+          </a>
+        </p>
+      )}
+    </>
   );
 }
 

@@ -25,6 +25,7 @@ import { type Latency, Replies } from './replies.tsx';
 import { Tools } from './tools.tsx';
 import { Transcript } from './transcript.tsx';
 import { useCall } from './use-call.ts';
+import { isAgentMuted, useCallEvents } from './use-call-events.ts';
 import { useSound } from './use-sound.ts';
 import { Webhooks } from './webhooks.tsx';
 
@@ -63,6 +64,9 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
   );
   const agentName = agents.data?.find(({ id }) => id === call.agentId)?.name ?? null;
   const tab = TABS.find((one) => one === props.tab) ?? (isLive ? 'events' : 'analysis');
+  const mayControl = may('calls:control') || may('calls:write');
+  const isSteered = call.status === 'in_progress' && mayControl;
+  const events = useCallEvents(enterprise, { callUuid, isLive, isWanted: isSteered || tab === 'events' });
   const playFrom = sound?.playFrom;
   const play = useCallback((atMs: number) => playFrom?.(atMs / 1_000), [playFrom]);
 
@@ -76,11 +80,10 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
     analysis: () => <Analysis call={call} onShow={show} />,
     replies: () => <Replies latency={call.latency as Latency | null} turns={call.turns} onShow={show} />,
     tools: () => <Tools tools={call.tools} />,
-    events: () => <Events enterprise={enterprise} call={call} isLive={isLive} />,
+    events: () => <Events call={call} events={events} />,
     webhooks: () => <Webhooks enterprise={enterprise} callUuid={callUuid} />,
     details: () => <Details enterprise={enterprise} call={call} agentName={agentName} />,
   };
-  const mayControl = may('calls:control') || may('calls:write');
   return (
     <>
       <PageHead
@@ -106,8 +109,13 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
           {call.answeredAt !== null && may('calls:listen') ? (
             <ListenIn enterprise={enterprise} callUuid={callUuid} isLive={call.status === 'in_progress'} />
           ) : null}
-          {isLive && call.status === 'in_progress' && mayControl ? (
-            <LiveControls enterprise={enterprise} callUuid={callUuid} />
+          {isSteered ? (
+            <LiveControls
+              enterprise={enterprise}
+              callUuid={callUuid}
+              isMuted={isAgentMuted(events.data ?? [])}
+              onChange={events.reload}
+            />
           ) : null}
           <Transcript
             turns={call.turns}

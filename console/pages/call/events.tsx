@@ -1,19 +1,12 @@
-/** What happened, in its order, with the time since the call was placed. Asked for again while the call runs. */
+/** What happened, in its order, with the time since the call was placed. */
 import type { Call } from '../../../clients/typescript/src/client.ts';
-import { clientOf } from '../../api/request.ts';
 import { call as words } from '../../texts/en/call.ts';
-import { useEvery, useLoad } from '../../ui/load.ts';
+import type { Loaded } from '../../ui/load.ts';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Json } from '../../ui/text.tsx';
+import type { CallEventList } from './use-call-events.ts';
 
-const REFRESH_MS = 2_000;
-
-export function Events({ enterprise, call, isLive }: { enterprise: string; call: Call; isLive: boolean }) {
-  const events = useLoad(
-    async (signal) => (await clientOf(enterprise).readCallEvents({ callUuid: call.callUuid }, { signal })).data.data,
-    [enterprise, call.callUuid],
-  );
-  useEvery(REFRESH_MS, events.reload, isLive);
+export function Events({ call, events }: { call: Call; events: Loaded<CallEventList> }) {
   const beganMs = Date.parse(call.createdAt);
   return (
     <Shown of={events}>

@@ -6,9 +6,10 @@ import { call as words } from '../../texts/en/call.ts';
 import { Button } from '../../ui/button.tsx';
 import { toast } from '../../ui/toast.tsx';
 
-export function LiveControls({ enterprise, callUuid }: { enterprise: string; callUuid: string }) {
+/** `isMuted`: as the call's events have it, whoever did it; `onChange`: they are others now. */
+export function LiveControls(props: { enterprise: string; callUuid: string; isMuted: boolean; onChange(): void }) {
+  const { enterprise, callUuid, isMuted, onChange } = props;
   const [text, setText] = useState('');
-  const [isMuted, setMuted] = useState(false);
   const [interrupts, setInterrupts] = useState(false);
   const send = (body: Control): Promise<unknown> => clientOf(enterprise).controlCall({ callUuid, body });
   async function speak(action: 'say' | 'inject' | 'whisper'): Promise<void> {
@@ -18,7 +19,7 @@ export function LiveControls({ enterprise, callUuid }: { enterprise: string; cal
   }
   async function toggle(): Promise<void> {
     await send({ action: isMuted ? 'unmute_agent' : 'mute_agent' });
-    setMuted(!isMuted);
+    onChange();
     toast(isMuted ? words.unmuted : words.muted);
   }
   return (

@@ -54,7 +54,7 @@ export function MoreMenu(props: { enterprise: string; call: Call; isOver: boolea
         button={<Icon name="more" />}
         items={[
           { label: words.bundle, icon: 'download', run: bundle },
-          { label: `${common.copy}: ${words.id}`, icon: 'copy', run: () => copyText(callUuid) },
+          { label: words.copyId, icon: 'copy', run: () => copyText(callUuid) },
           isOver && (may('calls:delete') || may('calls:write'))
             ? { label: words.deleteTitle, icon: 'trash', isDangerous: true, run: () => setDeleting(true) }
             : null,

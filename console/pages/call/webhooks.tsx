@@ -4,14 +4,12 @@ import type { WebhookDelivery } from '../../../clients/typescript/src/client.ts'
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { call as words } from '../../texts/en/call.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { DeliveryState } from '../../ui/delivery-state.tsx';
 import { useLoad } from '../../ui/load.ts';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-
-const TONES = { pending: 'busy', delivered: 'good', failed: 'warn', dead: 'bad' } as const;
 
 export function Webhooks({ enterprise, callUuid }: { enterprise: string; callUuid: string }) {
   const client = clientOf(enterprise);
@@ -48,10 +46,7 @@ function Delivery(props: { enterprise: string; delivery: WebhookDelivery; onRese
     <li>
       <div class="line apart">
         <code>{delivery.event}</code>
-        <Badge tone={TONES[delivery.state]}>
-          {delivery.state}
-          {delivery.lastStatus === null ? '' : ` · ${delivery.lastStatus}`}
-        </Badge>
+        <DeliveryState state={delivery.state} lastStatus={delivery.lastStatus} />
       </div>
       <div class="line apart soft tiny">
         <span>
@@ -59,6 +54,12 @@ function Delivery(props: { enterprise: string; delivery: WebhookDelivery; onRese
           <button type="button" class="inline" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {words.attempts(delivery.attempts)}
           </button>
+          {delivery.nextAttemptAt === null || delivery.state === 'delivered' ? null : (
+            <>
+              {' '}
+              · {words.nextAttempt} <Time at={delivery.nextAttemptAt} isExact />
+            </>
+          )}
         </span>
         {may('webhooks:write') || may('webhooks:resend') ? (
           <Button kind="quiet" icon="refresh" onPress={onResend}>

@@ -12,7 +12,6 @@ import { FilterDialog } from './filter-dialog.tsx';
 import { filtersIn, readsAs } from './filters.ts';
 
 const TYPING_MS = 350;
-const DAY_MS = 86_400_000;
 
 export function FilterBar(props: { enterprise: string; query: URLSearchParams; agents: readonly Agent[] }) {
   const { enterprise, query, agents } = props;
@@ -47,10 +46,12 @@ export function FilterBar(props: { enterprise: string; query: URLSearchParams; a
     else next.set(name, value);
     go(here(next));
   }
-  function since(days: number): string {
-    const midnight = new Date();
-    midnight.setHours(0, 0, 0, 0);
-    return new Date(midnight.getTime() - days * DAY_MS).toISOString();
+  /** From the midnight that many days ago, of the reader's zone; `until`: to that one. */
+  function within(days: number, until: number | null = null): void {
+    const next = new URLSearchParams(query);
+    next.set('createdAfter', midnight(days));
+    if (until !== null) next.set('createdBefore', midnight(until));
+    go(here(next));
   }
 
   const filters = filtersIn(query);
@@ -90,10 +91,13 @@ export function FilterBar(props: { enterprise: string; query: URLSearchParams; a
       })}
       {hasTime ? null : (
         <>
-          <Button kind="quiet" onPress={() => set('createdAfter', since(0))}>
+          <Button kind="quiet" onPress={() => within(0)}>
             {words.today}
           </Button>
-          <Button kind="quiet" onPress={() => set('createdAfter', since(6))}>
+          <Button kind="quiet" onPress={() => within(1, 0)}>
+            {words.yesterday}
+          </Button>
+          <Button kind="quiet" onPress={() => within(6)}>
             {words.week}
           </Button>
         </>
@@ -120,4 +124,11 @@ export function FilterBar(props: { enterprise: string; query: URLSearchParams; a
       )}
     </search>
   );
+}
+
+function midnight(daysAgo: number): string {
+  const at = new Date();
+  at.setHours(0, 0, 0, 0);
+  at.setDate(at.getDate() - daysAgo);
+  return at.toISOString();
 }

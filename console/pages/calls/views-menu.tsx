@@ -16,6 +16,14 @@ import { useLoad } from '../../ui/load.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toast.tsx';
 
+/** What people come with before they know the filters. */
+const USUAL: readonly [label: string, filters: Record<string, string>][] = [
+  [viewWords.usual.broke, { status: 'failed', minDuration: '0' }],
+  [viewWords.usual.slow, { mouthToEarP95Gte: '1500' }],
+  [viewWords.usual.unclear, { hasUnclear: 'true' }],
+  [viewWords.usual.tool, { toolErrored: 'true' }],
+];
+
 /** Views that an earlier console kept in the browser, brought to the service once. */
 async function bringLocal(enterprise: string): Promise<boolean> {
   const key = `views.${enterprise}`;
@@ -64,6 +72,7 @@ export function ViewsMenu({ enterprise, query }: { enterprise: string; query: st
               : viewWords.of(one.name, one.madeBy),
             href: to(['w', enterprise, 'calls'], new URLSearchParams(one.query)),
           })),
+          ...USUAL.map(([label, filters]) => ({ label, href: to(['w', enterprise, 'calls'], filters) })),
           { label: words.allDays, icon: 'calls', href: to(['w', enterprise, 'calls']) },
           query === '' || here !== undefined
             ? null

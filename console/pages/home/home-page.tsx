@@ -1,7 +1,7 @@
 /** What is happening, on one day: how many calls, how well, how fast; what is not set up; why nothing is dialled. */
 import type { ComponentChildren } from 'preact';
 import { type Overview, readOverview } from '../../api/overview.ts';
-import { workspace } from '../../api/session.ts';
+import { may, session, workspace } from '../../api/session.ts';
 import { endedWords } from '../../texts/en/calls.ts';
 import { home as words } from '../../texts/en/home.ts';
 import { go, to } from '../../ui/address.ts';
@@ -77,7 +77,7 @@ function Day({ enterprise, overview, day, isToday }: DayProps) {
   const start = new Date(`${day}T00:00`);
   const within = {
     createdAfter: start.toISOString(),
-    ...(isToday ? {} : { createdBefore: new Date(start.getTime() + 86_400_000).toISOString() }),
+    ...(isToday ? {} : { createdBefore: new Date(`${shifted(day, 1)}T00:00`).toISOString() }),
   };
   const list = (more: Record<string, string> = {}): string => to(['w', enterprise, 'calls'], { ...within, ...more });
   const share = (count: number): string =>
@@ -116,18 +116,19 @@ function Day({ enterprise, overview, day, isToday }: DayProps) {
                   <strong>{why}</strong>
                   <p class="soft">{wayOut}</p>
                 </div>
-                {words.where[what] === undefined ? null : (
-                  <a class="button" href={to(['w', enterprise, ...words.where[what].split('/')])}>
-                    {words.goThere}
-                  </a>
-                )}
+                <SetUp enterprise={enterprise} what={what} />
               </li>
             ))}
           </ul>
         </Section>
       )}
       <Section title={words.notDialled}>
-        {overview.notDialled.length === 0 ? (
+        {overview.notDialled.length === 0 &&
+        overview.notSetUp.some(({ what }) => what === 'agent' || what === 'line') ? (
+          <p class="soft line">
+            <Icon name="info" /> {words.notDialledYet}
+          </p>
+        ) : overview.notDialled.length === 0 ? (
           <p class="soft line">
             <Icon name="check" /> {words.calm}
           </p>
@@ -170,7 +171,14 @@ function Day({ enterprise, overview, day, isToday }: DayProps) {
           )}
         </Section>
         <div class="stack">
-          <Section title={words.webhooks}>
+          <Section
+            title={words.webhooks}
+            actions={
+              may('settings:read') ? (
+                <a href={to(['w', enterprise, 'settings', 'webhooks'])}>{words.deliveries}</a>
+              ) : null
+            }
+          >
             <WebhookState webhooks={overview.webhooks} />
           </Section>
           {overview.disk === null ? null : (
@@ -181,6 +189,18 @@ function Day({ enterprise, overview, day, isToday }: DayProps) {
         </div>
       </div>
     </>
+  );
+}
+
+/** Of API access, operators alone have the switch. */
+function SetUp({ enterprise, what }: { enterprise: string; what: string }) {
+  const place = words.where[what]?.split('/');
+  const isOperators = what === 'api_access' && session.value?.user.isOperator === true;
+  if (place === undefined && !isOperators) return null;
+  return (
+    <a class="button" href={to(isOperators ? ['operator', 'workspaces'] : ['w', enterprise, ...place!])}>
+      {words.goThere}
+    </a>
   );
 }
 

@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks';
 import { clientOf } from '../../api/request.ts';
 import { leads as words } from '../../texts/en/leads.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Text } from '../../ui/field.tsx';
+import { FileInput, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { type CsvHead, headOf, renamed } from './csv-file.ts';
@@ -58,10 +58,10 @@ export function ImportDialog({
   const [source, setSource] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
 
-  async function pick(file: File | undefined): Promise<void> {
+  async function pick(file: File | null): Promise<void> {
     setPicked(null);
     setProblem(null);
-    if (file === undefined) return;
+    if (file === null) return;
     if (file.size > MOST_BYTES) return setProblem(words.importTooLarge);
     const text = (await file.text()).replace(/^\uFEFF/, '');
     const isJson = text.trimStart().startsWith('{');
@@ -102,13 +102,12 @@ export function ImportDialog({
         {() => (
           <>
             <p class="soft">{words.importAbout}</p>
-            <input
-              type="file"
+            <FileInput
+              label={words.importFile}
               accept=".csv,.txt,.ndjson,.jsonl,text/csv"
-              aria-label={words.importFile}
-              onChange={(event) => void pick(event.currentTarget.files?.[0])}
+              fault={problem ?? undefined}
+              onInput={(file) => void pick(file)}
             />
-            {problem === null ? null : <Notice kind="error">{problem}</Notice>}
             {picked?.head == null ? null : (
               <Mapping head={picked.head} means={means} onInput={(at, meaning) => setMeans(means.with(at, meaning))} />
             )}

@@ -35,8 +35,15 @@ export function LeadList(props: { enterprise: string; query: URLSearchParams; ta
   const client = clientOf(enterprise);
   const status = query.get('status') ?? '';
   const phone = query.get('phone') ?? '';
+  const agentId = query.get('agentId') ?? '';
+  const agents = useLoad(
+    async (signal) => (may('agents:read') ? (await client.listAgents({}, { signal })).data.data : []),
+    [enterprise],
+  );
   const [isAdding, setAdding] = useState(false);
-  const filters = { ...(status === '' ? {} : { status }), ...(phone === '' ? {} : { phone }) };
+  const given = { status, phone, agentId };
+  const filters = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+  const isFiltered = Object.keys(filters).length > 0;
   const list = useCursorList<Lead>(
     [enterprise, filters],
     async (cursor, signal) =>
@@ -44,7 +51,7 @@ export function LeadList(props: { enterprise: string; query: URLSearchParams; ta
     ({ id }) => id,
     REFRESH_MS,
   );
-  const here = (more: Record<string, string>): string => to(['w', enterprise, 'leads'], { status, phone, ...more });
+  const here = (more: Record<string, string>): string => to(['w', enterprise, 'leads'], { ...given, ...more });
   const opened = query.get('lead');
   const close = (): void => {
     setAdding(false);
@@ -94,6 +101,21 @@ export function LeadList(props: { enterprise: string; query: URLSearchParams; ta
             </option>
           ))}
         </select>
+        {(agents.data ?? []).length === 0 ? null : (
+          <select
+            class="short"
+            aria-label={words.agent}
+            value={agentId}
+            onChange={(event) => go(here({ agentId: event.currentTarget.value }))}
+          >
+            <option value="">{words.everyAgent}</option>
+            {agents.data?.map(({ id, name }) => (
+              <option key={id} value={id} selected={id === agentId}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
       </search>
       <div class="bleed">
         {list.error !== undefined && list.rows.length === 0 ? (
@@ -101,8 +123,8 @@ export function LeadList(props: { enterprise: string; query: URLSearchParams; ta
         ) : list.isLoading && list.rows.length === 0 ? (
           <Loading lines={10} />
         ) : list.rows.length === 0 ? (
-          <Empty icon="leads" title={status + phone === '' ? words.empty : words.noMatch}>
-            {status + phone === '' ? words.emptyHint : undefined}
+          <Empty icon="leads" title={isFiltered ? words.noMatch : words.empty}>
+            {isFiltered ? undefined : words.emptyHint}
           </Empty>
         ) : (
           <VirtualRows<Lead>

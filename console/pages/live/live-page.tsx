@@ -17,6 +17,7 @@ import { clockWords, msWords } from '../../ui/time.tsx';
 import { VirtualRows } from '../../ui/virtual-rows.tsx';
 
 const SLOW_REPLY_MS = 1_500;
+const SHOWN_CHARACTERS = 48;
 /** Screen readers hear how many there are no more often than this. */
 const TOLD_EVERY_MS = 10_000;
 
@@ -94,6 +95,11 @@ export function LivePage({ enterprise }: { enterprise: string }) {
   );
 }
 
+/** Of a sentence under way the newest words are looked for, which a narrow column would cut off. */
+function endOf(text: string): string {
+  return text.length <= SHOWN_CHARACTERS ? text : `… ${text.slice(-SHOWN_CHARACTERS).replace(/^\S*\s/, '')}`;
+}
+
 function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; mayStop: boolean }) {
   const { enterprise, call, nowMs, mayStop } = props;
   const { lastWords, replyMs } = call;
@@ -125,7 +131,8 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
         {lastWords === null ? null : (
           <>
             <span class={lastWords.role === 'agent' ? 'by-agent' : 'by-caller'}>{words.who[lastWords.role]}</span>{' '}
-            <Words>{lastWords.text.slice(-200)}</Words>
+            <Words>{lastWords.isPartial ? endOf(lastWords.text) : lastWords.text}</Words>
+            {lastWords.isPartial ? <span class="soft"> …</span> : null}
           </>
         )}
       </div>

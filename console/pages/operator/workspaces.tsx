@@ -6,7 +6,7 @@ import { ask, clientOf } from '../../api/request.ts';
 import { session } from '../../api/session.ts';
 import { common } from '../../texts/en/common.ts';
 import { operator as words } from '../../texts/en/operator.ts';
-import { to } from '../../ui/address.ts';
+import { go, to } from '../../ui/address.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -106,7 +106,7 @@ export function Workspaces() {
       </Shown>
       {dialling === null ? null : <DialPolicyDialog slug={dialling.slug} onClose={() => setDialling(null)} />}
       {edited === undefined ? null : edited === null ? (
-        <NewDialog onClose={() => setEdited(undefined)} onChange={workspaces.reload} />
+        <NewDialog onClose={() => setEdited(undefined)} />
       ) : (
         <ChangeDialog workspace={edited} onClose={() => setEdited(undefined)} onChange={workspaces.reload} />
       )}
@@ -119,16 +119,27 @@ interface DialogProps {
   onChange(): void;
 }
 
-function NewDialog({ onClose, onChange }: DialogProps) {
+/** `River Dental` gives `river-dental`, as far as it goes. */
+const shortOf = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 63)
+    .replace(/^-|-$/g, '');
+
+function NewDialog({ onClose }: Pick<DialogProps, 'onClose'>) {
   const [name, setName] = useState('');
-  const [slug, setSlug] = useState('');
+  const [typed, setSlug] = useState<string | null>(null);
+  const slug = typed ?? shortOf(name);
   async function create(): Promise<void> {
     await client.createWorkspace({ body: { name, slug } });
-    // Whoever makes one is its owner.
+    // Whoever makes one is its owner, and goes on there.
     await readSession();
     toast(words.stored);
-    onChange();
     onClose();
+    go(to(['w', slug, 'home']));
   }
   return (
     <Dialog title={words.create} onClose={onClose}>

@@ -4,11 +4,12 @@ import type { WebhookDelivery } from '../../../clients/typescript/src/client.ts'
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { common } from '../../texts/en/common.ts';
+import { deliveryStates } from '../../texts/en/deliveries.ts';
 import { webhooksWords as words } from '../../texts/en/settings.ts';
 import { to } from '../../ui/address.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { useCursorList } from '../../ui/cursor-list.ts';
+import { DeliveryState } from '../../ui/delivery-state.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -18,7 +19,6 @@ import { toast } from '../../ui/toast.tsx';
 
 const PAGE = 50;
 const REFRESH_MS = 6_000;
-const TONES = { pending: 'busy', delivered: 'good', failed: 'warn', dead: 'bad' } as const;
 
 export function Deliveries({ enterprise }: { enterprise: string }) {
   const client = clientOf(enterprise);
@@ -57,7 +57,7 @@ export function Deliveries({ enterprise }: { enterprise: string }) {
             onChange={(event) => setState(event.currentTarget.value)}
           >
             <option value="">{words.allStates}</option>
-            {Object.entries(words.states).map(([value, label]) => (
+            {Object.entries(deliveryStates).map(([value, label]) => (
               <option key={value} value={value} selected={value === state}>
                 {label}
               </option>
@@ -97,12 +97,7 @@ export function Deliveries({ enterprise }: { enterprise: string }) {
               },
               {
                 name: names.state,
-                cell: (one) => (
-                  <Badge tone={TONES[one.state]}>
-                    {words.states[one.state]}
-                    {one.lastStatus === null ? '' : ` · ${one.lastStatus}`}
-                  </Badge>
-                ),
+                cell: ({ state: one, lastStatus }) => <DeliveryState state={one} lastStatus={lastStatus} />,
               },
               { name: names.tries, isNumber: true, cell: ({ attempts }) => attempts },
               { name: names.error, cell: ({ lastError }) => <Words>{lastError}</Words> },

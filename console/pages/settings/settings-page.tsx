@@ -4,6 +4,7 @@ import { settings as words } from '../../texts/en/settings.ts';
 import { to } from '../../ui/address.ts';
 import { type Part as Lazy, lazy } from '../../ui/lazy.tsx';
 import { Page } from '../../ui/page.tsx';
+import { useSeenItem } from '../../ui/seen-item.ts';
 
 type Place = keyof typeof words.nav;
 interface PlaceProps {
@@ -33,10 +34,11 @@ export function SettingsPage({ enterprise, rest }: { enterprise: string; rest: r
   });
   const place = allowed.find((one) => one === rest[0]) ?? allowed[0]!;
   const { Part } = PLACES[place];
+  const nav = useSeenItem<HTMLElement>(place);
   return (
     <Page title={words.nav[place]} heading={words.title}>
       <div class="settings">
-        <nav aria-label={words.title}>
+        <nav ref={nav} aria-label={words.title}>
           {allowed.map((one) => (
             <a
               key={one}

@@ -117,6 +117,7 @@ export const calls = {
   viewName: 'Name of the view',
   views: 'Views',
   week: 'Last 7 days',
+  yesterday: 'Yesterday',
 };
 
 /** Names of the filters as they stand in the sentence. */

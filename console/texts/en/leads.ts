@@ -19,6 +19,7 @@ export const leads = {
   empty: 'No lead yet',
   emptyHint: 'A lead is a person to call. Add one, or import a file.',
   noMatch: 'No lead fits',
+  everyAgent: 'Every agent',
   externalId: 'Your own id',
   externalIdHelp: 'A second lead with it changes the first.',
   import: 'Import',

@@ -18,7 +18,7 @@ export const operator = {
   change: 'Change',
   columns: { name: 'Name', slug: 'Short name', api: 'API', calls: 'Calls at once', made: 'Made', actions: 'Actions' },
   empty: 'No workspace yet',
-  emptyHint: 'A workspace has its own agents, numbers, keys, people and calls.',
+  emptyHint: 'A workspace has its own agents, numbers, keys, people and calls. Make the first one, and go on there.',
   join: 'Join as owner',
   joined: 'You are an owner of it now',
   open: 'Open',

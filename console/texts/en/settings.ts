@@ -142,10 +142,6 @@ export const webhooksWords = {
   resent: 'Sent again',
   replay: 'Send what failed again',
   replayed: (count: number) => `${count} events are being sent again`,
-  states: { pending: 'Waiting', delivered: 'Delivered', failed: 'Will be tried again', dead: 'Given up' } as Record<
-    string,
-    string
-  >,
   allStates: 'All states',
 };
 

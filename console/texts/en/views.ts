@@ -7,4 +7,10 @@ export const viewWords = {
   share: 'Everybody in the workspace sees it',
   shareHint: 'Whoever may see calls finds it in this menu.',
   shared: (name: string) => `${name} (shared)`,
+  usual: {
+    broke: 'Cut off: answered, then failed',
+    slow: 'Replies slower than 1.5 s',
+    unclear: 'Not understood at times',
+    tool: 'A tool failed',
+  },
 };

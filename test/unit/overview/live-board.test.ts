@@ -20,7 +20,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 function boardWith(hold: { holds: boolean } = { holds: true }) {
   const clock = new VirtualClock(Date.now());
-  let reads = 0;
+  let [reads, hurries] = [0, 0];
   const database = {
     query: <Row extends object>(sql: string, parameters?: readonly unknown[]) => {
       reads++;
@@ -28,10 +28,11 @@ function boardWith(hold: { holds: boolean } = { holds: true }) {
     },
   };
   const board = createLiveBoard({
-    ...{ database, clock, log: pino({ level: 'silent' }), unwritten: { hurry() {} } },
+    ...{ database, clock, bus: api.bus, log: pino({ level: 'silent' }) },
+    unwritten: { hurry: () => void hurries++ },
     stillHold: async (uses) => uses.map(() => hold.holds),
   });
-  return { board, clock, reads: () => reads };
+  return { board, clock, reads: () => reads, hurries: () => hurries };
 }
 
 function watch(board: LiveBoard, holder = 'one', slow?: Promise<void>) {
@@ -139,6 +140,45 @@ describe('the live board', () => {
     for (const { sent } of watchers) expect(sent.map(({ event }) => event)).toEqual(['snapshot']);
     for (const { end } of watchers) end();
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('has what was said before anybody looked written at once, for each who begins to look', async () => {
+    const { board, clock, hurries } = boardWith();
+    const first = watch(board);
+    const second = watch(board, 'two');
+    await second.until(1);
+    await look(clock);
+    expect(hurries()).toBe(2);
+    first.end();
+    second.end();
+  });
+
+  it('shows what a caller is just saying, follows the calls for that as long as anybody looks, and ends with the turn', async () => {
+    const { board, clock } = boardWith();
+    const callUuid = await api.insertCall(api.acme, { status: 'in_progress' });
+    const watcher = watch(board);
+    await watcher.until(1);
+    expect(api.bus.isFollowed(callUuid)).toBe(true);
+    const says = async (kind: 'partial' | 'turn', data: Record<string, unknown>): Promise<unknown> => {
+      api.bus.publish({ callUuid, id: null, at: new Date(), kind, data });
+      const before = watcher.sent.length;
+      await look(clock);
+      await look(clock);
+      return watcher.sent.slice(before).map(({ data: { changed } }) => changed[0].lastWords)[0];
+    };
+    expect(await says('partial', { text: 'can you' })).toMatchObject({ text: 'can you', isPartial: true });
+    expect(await says('partial', { text: 'can you come' })).toMatchObject({ role: 'user', text: 'can you come' });
+    expect(await says('partial', { text: '' })).toBeUndefined();
+    const turnData = { turn: { role: 'user', heardText: 'Can you come?' } };
+    await happens(callUuid, 'turn', turnData);
+    expect(await says('turn', turnData)).toMatchObject({ text: 'Can you come?', isPartial: false });
+    // A sentence that nobody understood: what stood there before stands there again.
+    expect(await says('partial', { text: 'mumble' })).toMatchObject({ isPartial: true });
+    await happens(callUuid, 'turn', { turn: { role: 'user', heardText: '' } });
+    expect(await says('turn', {})).toMatchObject({ text: 'Can you come?', isPartial: false });
+    watcher.end();
+    expect(api.bus.isFollowed(callUuid)).toBe(false);
+    await finish(callUuid);
   });
 
   it('sends a slow stream what is newest once it can take more, without what came and went', async () => {

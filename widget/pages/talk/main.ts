@@ -125,6 +125,10 @@ function build(main: HTMLElement): void {
   }
 
   voice.on('status', told);
+  // The console shows this page in a frame, and the call beside it.
+  voice.on('status', ({ callUuid }: StatusEvent) => {
+    if (callUuid !== undefined && parent !== window) parent.postMessage({ type: 'call', callUuid }, location.origin);
+  });
   voice.on('level', (one: LevelEvent) => scope.level(one));
   voice.on('transcript', (one: TranscriptMessage) => transcript.take(one));
   voice.on('state', (one: { state: string }) => {
