@@ -40,6 +40,8 @@ export function createEventRelay(deps: {
   const told = new Map<string, () => void>();
   /** What came by the wire goes no further, or two nodes would tell each other for ever. */
   const fromElsewhere = new WeakSet<CallEvent>();
+  /** A board begins to follow all its calls at once: they are asked for together. */
+  const begun = new Set<string>();
   let closed = false;
 
   async function ask(callUuids: readonly string[]): Promise<void> {
@@ -83,7 +85,16 @@ export function createEventRelay(deps: {
     fromElsewhere.add(heard);
     bus.publish(heard);
   });
-  bus.whenFollowed((callUuid) => askNow([callUuid]));
+  bus.whenFollowed((callUuid) => {
+    if (begun.size === 0) {
+      queueMicrotask(() => {
+        const all = [...begun];
+        begun.clear();
+        askNow(all);
+      });
+    }
+    begun.add(callUuid);
+  });
   const cancelAsking = every(clock, ASK_EVERY_MS, () => askNow(bus.followed()));
 
   return {

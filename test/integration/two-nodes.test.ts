@@ -23,10 +23,24 @@ const AGENT: AgentDefinition = {
   name: 'Patient',
   direction: 'outbound',
   language: 'en-US',
-  steps: [{ id: 'wait', say: ['Hello.'], expect: 'open', replies: [] }],
-  fallback: { say: ['Hello?'], after: 20 },
+  voice: 'kal16',
+  script: 'Wait.',
+  greeting: 'Hello.',
+  steps: [
+    {
+      id: 'wait',
+      say: 'I am listening.',
+      expect: 'open',
+      replies: [
+        { intent: 'yes', phrases: ['yes please'], goto: 'wait' },
+        { intent: 'no', phrases: ['no thanks'], goto: 'bye' },
+      ],
+    },
+    { id: 'bye', say: 'Goodbye.', end: { reason: 'agent_hangup' } },
+  ],
+  fallback: { say: ['Hello?'], after: 10, goto: 'wait' },
   idle: { promptAfterMs: 60_000, say: ['Hello?'], endAfterMs: 120_000 },
-} as unknown as AgentDefinition;
+};
 
 let folder: string;
 let stored: TestDatabase;
@@ -69,7 +83,7 @@ beforeAll(async () => {
         PUBLIC_URL: `http://127.0.0.1:${balancer.port}`,
         PARLEY_MASTER_KEY: 'ab'.repeat(32),
         PARLEY_PIPELINE_THREADS: '1',
-        PARLEY_LISTEN_THREADS: '0',
+        PARLEY_LISTEN_THREADS: '1',
       },
       controlEnv: own,
       log: () => {},

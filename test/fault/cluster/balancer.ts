@@ -55,7 +55,8 @@ ${names.map((name) => `  use_backend node_${name} if { path_beg /n/${name}/ }`).
   default_backend any
 backend any
   balance roundrobin
-  option httpchk GET /readyz
+  option httpchk
+  http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host parley
   timeout server 10s
   default-server check inter 1s fall 2 rise 1
 ${names.map((name) => `  server ${name} ${nodes.get(name)}`).join('\n')}

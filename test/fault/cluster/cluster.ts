@@ -21,7 +21,8 @@ import { type ClusterNode, clusterNode } from './cluster-node.ts';
 import { type ClusterNetwork, layNetwork } from './network.ts';
 import { talkingAgent } from './talking-agent.ts';
 
-export interface Cluster extends Pick<Gateway, 'emulator' | 'receiver' | 'apiKey' | 'agentId' | 'enterprise' | 'lineId'> {
+export interface Cluster
+  extends Pick<Gateway, 'emulator' | 'receiver' | 'apiKey' | 'agentId' | 'enterprise' | 'lineId'> {
   network: ClusterNetwork;
   nodes: readonly ClusterNode[];
   /** Asks the balancer. */
@@ -90,7 +91,7 @@ export async function startCluster(options: {
         TRUSTED_PROXIES: network.hub,
         PARLEY_MASTER_KEY: MASTER_KEY,
         PARLEY_PIPELINE_THREADS: '1',
-        PARLEY_LISTEN_THREADS: '0',
+        PARLEY_LISTEN_THREADS: '1',
         PARLEY_PROVIDER_THREADS: '0',
         PARLEY_METRICS_PORT: '0',
         // What else runs on the machine is not what this is about.

@@ -25,16 +25,24 @@ const PLACE_EVERY_MS = 40;
 
 let dialled = 0;
 
+/** Rejects when most are refused: then there is nothing to look at. */
 export async function place(cluster: Cluster, calls: number): Promise<PlacementSeen[]> {
+  const refused: string[] = [];
   const { agentId, enterprise, lineId: from, client } = cluster;
-  return Promise.all(
+  const placed = await Promise.all(
     Array.from({ length: calls }, async (_, at) => {
       await wait(at * PLACE_EVERY_MS);
       const number = `+1415551${String(dialled++).padStart(4, '0')}`;
-      const answer = await client.place({ to: number, agentId, enterprise, from }).catch(() => null);
+      const answer = await client.place({ to: number, agentId, enterprise, from }).catch((error: unknown) => {
+        refused.push(String(error));
+        return null;
+      });
+      if (answer !== null && answer.httpStatus !== 200) refused.push(`${answer.httpStatus} ${answer.body.message}`);
       return { number, httpStatus: answer?.httpStatus ?? null, callUuid: answer?.body.callUuid ?? null, tries: 1 };
     }),
   );
+  if (refused.length > calls / 2) throw new Error(`${refused.length} of ${calls} calls were refused: ${refused[0]}`);
+  return placed;
 }
 
 /** Those that were taken, once each of them has said something; with the node that carries each. */

@@ -4,9 +4,11 @@
  *
  *   --quick            two nodes, the faults that matter most, once: under 10 minutes
  *   --calls N          conversations under each fault (default 100; quick 40)
+ *   --only TEXT        faults whose name has it
  *   --seeds 1,2,R      without --quick: three nodes, each fault once a seed, which names who meets it; R is random
  *
- * Exits with 0 only when nothing was broken. Linux, as root; without root on loopback addresses, and no cable is pulled.
+ * Exits with 0 only when nothing was broken. Linux, as root; without root on loopback addresses, and no cable is
+ * pulled.
  */
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -52,7 +54,11 @@ const seeds = values.quick
   : values.seeds.split(',').map((seed) => (seed === 'R' ? randomInt(2 ** 31) : Number(seed)));
 const folder = mkdtempSync(join(tmpdir(), 'parley-cluster-'));
 let broken = 0;
+let isJudged = false;
 let cluster: Cluster | null = null;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void (cluster?.close() ?? Promise.resolve()).finally(() => process.exit(1)));
+}
 try {
   cluster = await startCluster({ names, folder, calls, say });
   say(`${names.length} nodes, ${calls} conversations under each fault; ${cluster.network.kind}`);
@@ -76,9 +82,10 @@ try {
   for (const line of describeHistory(history)) say(`    ${line}`);
   for (const line of violationLines(violations)) say(`    BROKEN ${line}`);
   broken += violations.length;
+  isJudged = true;
 } finally {
   await cluster?.close();
-  if (broken === 0) rmSync(folder, { recursive: true, force: true });
+  if (isJudged && broken === 0) rmSync(folder, { recursive: true, force: true });
   else say(`logs are kept in ${folder}`);
 }
 say(`${broken} violations`);

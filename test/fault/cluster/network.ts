@@ -1,7 +1,7 @@
 /**
- * A network of its own for each node: a network namespace on a bridge, with an address at port 8080 and a cable that can
- * be pulled. The rest of the cluster is on the bridge's own address. Without root, or where the kernel has no
- * namespaces, nodes have loopback addresses of their own instead, and no cable.
+ * A network of its own for each node: a network namespace on a bridge, with an address and a cable that can be pulled.
+ * The rest of the cluster is on the bridge's own address. Without root, or where the kernel has no namespaces, nodes
+ * have loopback addresses of their own instead, and no cable.
  */
 import { execFileSync } from 'node:child_process';
 

@@ -197,9 +197,15 @@ describe('events of a call that another node carries', () => {
     const { clock, wire } = cluster('a', 'b');
     const owner = { node: 'b' };
     const hurried: string[] = [];
+    const asked: string[][] = [];
     const made = (node: string) => {
       const bus = createCallEventBus();
-      const rows = { query: async () => (owner.node === node ? [] : [{ callUuid: 'c', node: owner.node }]) };
+      const rows = {
+        async query(_sql: string, [callUuids]: [string[]]) {
+          if (node === 'a') asked.push(callUuids);
+          return owner.node === node ? [] : [{ callUuid: 'c', node: owner.node }];
+        },
+      };
       const relay = createEventRelay({
         database: rows as never,
         clock,
@@ -212,7 +218,7 @@ describe('events of a call that another node carries', () => {
       });
       return { bus, relay };
     };
-    return { clock, owner, hurried, a: made('a'), b: made('b') };
+    return { clock, owner, hurried, asked, a: made('a'), b: made('b') };
   }
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -237,6 +243,13 @@ describe('events of a call that another node carries', () => {
     clock.advanceMs(10_000);
     await settled();
     expect(b.bus.isFollowed('c')).toBe(false);
+  });
+
+  test('are asked for together where a board begins to follow many calls', async () => {
+    const { asked, a } = rig();
+    for (const callUuid of ['c', 'd', 'e']) a.bus.subscribe(callUuid, () => {});
+    await settled();
+    expect(asked).toEqual([['c', 'd', 'e']]);
   });
 
   test('are not told round and round when the call has changed its node meanwhile', async () => {
