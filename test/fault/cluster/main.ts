@@ -56,11 +56,13 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-cluster-'));
 let broken = 0;
 let isJudged = false;
 let cluster: Cluster | null = null;
+const starting = startCluster({ names, folder, calls, say });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void (cluster?.close() ?? Promise.resolve()).finally(() => process.exit(1)));
+  // Networks and processes outlive this one: also those that are only being made.
+  process.once(signal, () => void starting.then((made) => made.close()).finally(() => process.exit(1)));
 }
 try {
-  cluster = await startCluster({ names, folder, calls, say });
+  cluster = await starting;
   say(`${names.length} nodes, ${calls} conversations under each fault; ${cluster.network.kind}`);
   const placed: PlacementSeen[] = [];
   for (const seed of seeds) {

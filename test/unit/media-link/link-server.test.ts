@@ -93,7 +93,7 @@ function start(runId = 'control-1'): LinkServer {
     gate: new Gate(4),
     pool,
     messages: {
-      handle: (message) => handleAll([message]),
+      handle: (message, before = []) => handleAll([...before, message]),
       handleTogether: (calls) => handleAll(calls.flat()),
       staleCount: () => 0,
     },
