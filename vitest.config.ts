@@ -30,6 +30,9 @@ const WORKERS = Math.min(availableParallelism(), 7) + 2;
  */
 const STORMS = ['fault/random-deaths', 'alone/siege', 'fault/webhook-history'].map((name) => `test/${name}.test.ts`);
 
+/** Visitors who speak and listen in real time. */
+const VISITS = ['conversation', 'free-conversation', 'console-listening'].map((name) => `test/browser/${name}.test.ts`);
+
 /** Code that others' objects went through is compiled for those too, and makes other garbage. */
 const BY_ITSELF = ['test/integration/frame-path-garbage.test.ts'];
 
@@ -80,7 +83,7 @@ class LongestFirst extends BaseSequencer {
 /**
  * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` and
  * `fault` hold those that hold conversations, of which `fault` are those in which something dies. `storms` load the
- * machine, and come last. `npm test` runs `alone` and `storms` beside the others (`scripts/test-lanes.mjs`).
+ * machine, and come last. `npm test` runs `alone`, `visits` and `storms` beside the others (`scripts/test-lanes.mjs`).
  */
 export default defineConfig({
   test: {
@@ -144,9 +147,22 @@ export default defineConfig({
           name: 'browser',
           retry: REPEATS,
           include: ['test/browser/**/*.test.ts'],
+          exclude: VISITS,
           pool: 'forks',
           // One Chromium a worker, for all files that it runs.
           isolate: false,
+        },
+      },
+      {
+        test: {
+          ...PATIENT,
+          name: 'visits',
+          retry: REPEATS,
+          include: VISITS,
+          pool: 'forks',
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

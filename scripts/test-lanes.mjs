@@ -11,7 +11,7 @@ import { hasCommand, root } from './bootstrap.mjs';
 import { runChecks } from './check.mjs';
 
 /** Vitest runs one after another what of one run has different numbers of workers, so they are different runs. */
-const TALK = ['alone', 'storms'];
+const TALK = ['alone', 'visits', 'storms'];
 const PROCESSES = ['integration', 'by itself', 'browser'];
 /** A third of the weight of who talks, so that it goes on also where those fill the machine. */
 const BEHIND = ['nice', '-n', '5'];

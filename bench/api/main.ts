@@ -65,7 +65,7 @@ try {
     apiKey: gateway.apiKey,
     perSecond,
     seconds,
-    body: (index) => ({ to: `+1415555${String(index).padStart(4, '0')}`, agentId, enterprise, from: lineId }),
+    body: (index) => ({ to: `+1415${5_550_000 + index}`, agentId, enterprise, from: lineId }),
   });
   const counted = answers.slice(Math.floor(answers.length / 5));
   const statuses = new Map<string, number>();

@@ -52,7 +52,8 @@ for (const queue of readNames('queue', values.queue, ['postgres', 'redis'])) {
     if (refusedWith.length > 0)
       console.log(`  ${refusedWith.length} placements refused: ${[...new Set(refusedWith)].join(', ')}`);
     for (const line of violationLines(violations)) console.log(`  ${line}`);
-    sound &&= violations.length === 0;
+    // Some outlast a client's patience; where none is let in, nothing was looked at.
+    sound &&= violations.length === 0 && refusedWith.length < Number(values.calls) / 2;
   }
   console.log(`${queue}: ${Math.round((performance.now() - startedAtMs) / 1_000)} s`);
 }

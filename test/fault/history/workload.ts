@@ -8,7 +8,7 @@ import type { Gateway } from '../../../bench/harness/gateway.ts';
 import { placeAsClient } from '../../harness/placing-client.ts';
 
 const ANSWERED_SHARE = 0.6;
-const PREFIX = { declined: '+14155520', answered: '+14155521' } as const;
+const PREFIX = { declined: '+1415520', answered: '+1415521' } as const;
 const REPEAT_FOR_MS = 60_000;
 
 export function historyPersonas(): PersonaInput[] {

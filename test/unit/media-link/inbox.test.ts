@@ -146,7 +146,7 @@ describe('the inbox of a media process', () => {
     expect(begun.at(-1)!.map(({ number }) => number)).toEqual([4]);
   });
 
-  test('what nobody follows waits for a second; one call that is followed, or 500 messages, and it waits for 100 ms', async () => {
+  test('what nobody follows waits for longer; one call that is followed, or 500 messages, and it waits for 100 ms', async () => {
     const followed = new Set<string>();
     const { push, begun, finish, clock, settle } = inboxOf({ isFollowed: (call) => followed.has(call) });
     const numbers = (): number[] => begun.at(-1)?.map(({ number }) => number) ?? [];
