@@ -18,7 +18,10 @@ export function keepFailure(
   run: ScenarioRun,
 ): string {
   mkdirSync(folder, { recursive: true });
-  const own = createHash('sha256').update(JSON.stringify([file, name, about])).digest('hex').slice(0, 8);
+  const own = createHash('sha256')
+    .update(JSON.stringify([file, name, about]))
+    .digest('hex')
+    .slice(0, 8);
   const stem = `${slugOf(file.replace(/\.json$/, ''))}-${own}-${slugOf(name)}-${number}`;
   const { recording, ...held } = run.held;
   const path = join(folder, `${stem}.json`);

@@ -214,7 +214,8 @@ class Speech implements LineHandler, Speaker {
 
   /** No word sounds where there is no sound, whatever the provider says. */
   #say(sound: Uint8Array<ArrayBuffer>, charStart: number, charEnd: number, words: TimedWord[], atMs: number): void {
-    const within = (ms: number): number => (Number.isNaN(ms) ? this.#soundMs : Math.max(0, Math.min(ms, this.#soundMs)));
+    const within = (ms: number): number =>
+      Number.isNaN(ms) ? this.#soundMs : Math.max(0, Math.min(ms, this.#soundMs));
     const told: ChunkWord[] = words.map((word) => ({
       ...word,
       startMs: within(word.startMs) - atMs,

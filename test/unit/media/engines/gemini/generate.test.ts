@@ -61,7 +61,12 @@ describe('a request', () => {
   });
 
   test('begins and ends with the user, each use behind its signature and before its own result', () => {
-    const first = { useId: 'u1', name: 'functions.find', argumentsText: '{"day":"tue"}', providerMark: 'small c2VhbA==' };
+    const first = {
+      useId: 'u1',
+      name: 'functions.find',
+      argumentsText: '{"day":"tue"}',
+      providerMark: 'small c2VhbA==',
+    };
     const second = { useId: 'u2', name: 'book', argumentsText: '{"day": tues' };
     const { contents } = bodyOf([
       { role: 'system', text: 'You are a dentist.' },
@@ -108,7 +113,9 @@ describe('a request', () => {
     const none = { functionCall, thoughtSignature: 'skip_thought_signature_validator' };
     expect(told({ model: 'gemini-3.5-flash' })).toEqual(none);
     expect(told({ model: 'gemini-2.5-flash' })).toEqual({ functionCall });
-    expect(told({ model: 'gemini-3.5-flash' }, { sendsSignatures: false }, { providerMark: 'gemini-3.5-flash c2VhbA==' })).toEqual(none);
+    expect(
+      told({ model: 'gemini-3.5-flash' }, { sendsSignatures: false }, { providerMark: 'gemini-3.5-flash c2VhbA==' }),
+    ).toEqual(none);
     // Of the model that was asked before, and of one that is not of this provider.
     for (const providerMark of ['gemini-3-pro c2VhbA==', 'c2VhbA=='])
       expect(told({ model: 'gemini-3.5-flash' }, {}, { providerMark })).toEqual(none);
@@ -316,5 +323,6 @@ test('a minute’s limit passes, whatever is said of billing; a day’s does not
 test('an error in a list is told in its words', () => {
   const body = JSON.stringify([{ error: { code: 400, message: 'No such tool.', status: 'INVALID_ARGUMENT' } }]);
   expect(faultOfStatus(400, body)).toEqual(['refused', 'it answered 400: “No such tool.”']);
-  for (const odd of ['[]', '[null]', 'null', '7']) expect(faultOfStatus(400, odd)).toEqual(['refused', 'it answered 400']);
+  for (const odd of ['[]', '[null]', 'null', '7'])
+    expect(faultOfStatus(400, odd)).toEqual(['refused', 'it answered 400']);
 });
