@@ -10,7 +10,7 @@ import { startProvidersProcess } from '../harness/providers-process.ts';
 import { type Environment, grantsOfUsual, grantsOfWorkspace, usualOf } from './connections-of-test.ts';
 import type { Subject } from './subject.ts';
 
-export interface AudioProviders {
+interface AudioProviders {
   connections: WantedConnection[];
   /** Of the service. */
   environment: Record<string, string>;

@@ -54,7 +54,9 @@ export function transcriptLines({ turns, tools }: HeldCall, exchange: number | n
   for (let at = 0; at <= last; at++) {
     if (exchange !== null && at > exchange) break;
     const own = turns.filter((turn) => turn.exchange === at);
-    const said = own.map(({ who, text, cutOf }) => `${who}: ${text}${cutOf === undefined ? '' : ' [cut off]'}`);
+    const said = own.map(
+      ({ who, text, cutOf }) => `${who}: ${oneLine(text)}${cutOf === undefined ? '' : ' [cut off]'}`,
+    );
     const used = tools.filter((use) => use.exchange === at).map(toolLine);
     // What the caller said stands first; the tools are what came of it.
     const spoken = own[0]?.who === 'caller' ? 1 : 0;
@@ -62,6 +64,9 @@ export function transcriptLines({ turns, tools }: HeldCall, exchange: number | n
   }
   return lines;
 }
+
+/** A line that was said is no line of somebody else. */
+const oneLine = (text: string): string => text.replace(/\s*[\p{Zl}\p{Zp}\p{Cc}]+\s*/gu, ' ');
 
 export function toolLine({ name, arguments: args, answer }: HeldToolUse): string {
   const result =

@@ -54,6 +54,7 @@ function askOnce(
 ): Promise<Answer | string> {
   return new Promise((resolve) => {
     let text = '';
+    let takeBack = (): void => {};
     const finish = (answer: Answer | string): void => {
       clearTimeout(limit);
       clearInterval(stepping);
@@ -75,7 +76,11 @@ function askOnce(
       { role: 'system' as const, text: SYSTEM },
       { role: 'user' as const, text: user },
     ];
-    const takeBack = model.ask({ messages, tools: [], toolChoice: 'none', maxTokens: MAX_TOKENS }, told);
+    try {
+      takeBack = model.ask({ messages, tools: [], toolChoice: 'none', maxTokens: MAX_TOKENS }, told);
+    } catch (error) {
+      finish(`the judge could not be asked: ${(error as Error).message}`);
+    }
   });
 }
 

@@ -1,6 +1,6 @@
 /**
  * `parley agent test FILE…`: scenarios of agents, as text or with sound. `bin/parley.mjs` runs it. Exit codes: 0 all
- * well, 1 something failed, 2 wrong use, 3 not everything could be judged, 130 stopped by Ctrl-C.
+ * well, 1 something failed, 2 wrong use, 3 not everything could be judged, 130 stopped by Ctrl-C, 143 by SIGTERM.
  */
 import { text } from 'node:stream/consumers';
 import { readOptions } from '../harness/options.ts';
@@ -56,10 +56,15 @@ if (values.compare && values.watch) wrong('--compare and --watch exclude each ot
 const stopped = new AbortController();
 /** Of calls with sound: processes of their own, which must not outlive this one. */
 let letGo = async (): Promise<void> => {};
-process.once('SIGINT', () => {
-  stopped.abort();
-  void letGo().finally(() => process.exit(EXIT.interrupted));
-});
+for (const [signal, code] of [
+  ['SIGINT', EXIT.interrupted],
+  ['SIGTERM', EXIT.terminated],
+] as const) {
+  process.once(signal, () => {
+    stopped.abort();
+    void letGo().finally(() => process.exit(code));
+  });
+}
 
 process.exitCode = await testCommand(
   {

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../../media/contract/clock.ts';
 import { DEFAULT_MODEL_ENGINE } from '../../media/contract/engine-list.ts';
 import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import type { LanguageModel, ModelChunk, ModelRequest } from '../../media/contract/model.ts';
+import { withoutSecrets } from '../../media/engines/provider/provider-error.ts';
 import type { ServiceDeps } from '../../media/engines/provider/provider-service.ts';
 import { SERVICES } from '../../media/engines/provider/services.ts';
 import { createAddressGuard } from '../../media/net/address-guard.ts';
@@ -104,7 +105,11 @@ export function realModels(grants: readonly ConnectionGrant[], allowCidrs: reado
             settings: asked,
             say: (body: unknown) => tell(body as ModelChunk),
             end: (fault?: string | null, message = 'the answer broke off') =>
-              tell({ type: 'failed', fault: (fault ?? 'failed') as 'failed', message }),
+              tell({
+                type: 'failed',
+                fault: (fault ?? 'failed') as 'failed',
+                message: withoutSecrets(message, grant),
+              }),
             used() {},
           };
           const handler = service(line, request);

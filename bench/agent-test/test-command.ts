@@ -2,8 +2,8 @@
  * `parley agent test` as a function: options and a terminal in, exit code out. Reads the files, runs their scenarios,
  * reports. Called by `main.ts` and by tests.
  */
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { type CommandIo, createCommandIo, type Terminal } from '../../src/cli/command-io.ts';
 import { OperatorError } from '../../src/errors/operator-error.ts';
 import { compare } from './compare.ts';
@@ -17,8 +17,8 @@ import type { Scenario } from './scenario-schema.ts';
 import { type Subject, subjectOf } from './subject.ts';
 import { runOnChange } from './watch.ts';
 
-/** All well; something failed; wrong use; nothing failed, but not everything could be judged; Ctrl-C. */
-export const EXIT = { well: 0, failed: 1, wrongUse: 2, notJudged: 3, interrupted: 130 } as const;
+/** All well; something failed; wrong use; nothing failed, but not everything could be judged; Ctrl-C; SIGTERM. */
+export const EXIT = { well: 0, failed: 1, wrongUse: 2, notJudged: 3, interrupted: 130, terminated: 143 } as const;
 
 export interface TestOptions {
   files: readonly string[];
@@ -125,7 +125,13 @@ async function runOnce(
         refusal,
         ran(file, { name }, number, run) {
           if (run.outcome === 'passed') return;
-          run.keptAt = keepFailure(keep, { file, name, number, about: subject.about }, run);
+          try {
+            run.keptAt = keepFailure(keep, { file, name, number, about: subject.about }, run);
+          } catch (error) {
+            // The run has its outcome all the same.
+            const why = (error as Error).message;
+            terminal.writeError(`No record of '${name}' is kept: ${why}; name another folder with --keep\n`);
+          }
         },
       });
       write(own.flatMap(resultLines));
@@ -136,18 +142,30 @@ async function runOnce(
     return results;
   };
 
+  if (junit !== undefined) writing(junit, () => mkdirSync(dirname(resolve(junit)), { recursive: true }));
+  const report = (results: readonly ScenarioResult[]): void => {
+    if (junit !== undefined) writing(junit, () => writeFileSync(junit, junitXml(results)));
+  };
   if (versions === null) {
     const results = await runAll();
-    if (junit !== undefined) writeFileSync(junit, junitXml(results));
+    report(results);
     return codeOf(results);
   }
   const before = await runAll(versions[0]);
   const after = await runAll(versions[1]);
-  if (junit !== undefined) writeFileSync(junit, junitXml(after));
+  report(after);
   const { lines, isWorse } = compare(before, after);
   write(['', ...lines]);
   if (isWorse) return EXIT.failed;
   return codeOf(after) === EXIT.notJudged ? EXIT.notJudged : EXIT.well;
+}
+
+function writing(junit: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw new WrongUse(`--junit: ${junit} cannot be written: ${(error as Error).message}; name another file`);
+  }
 }
 
 function codeOf(results: readonly ScenarioResult[]): number {
