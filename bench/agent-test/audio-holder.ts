@@ -16,7 +16,7 @@ import { startAudioProviders } from './audio-providers.ts';
 import { type KnownStates, StateWatch, statesOf } from './audio-states.ts';
 import { type AudioTools, startAudioTools } from './audio-tools.ts';
 import type { Environment } from './connections-of-test.ts';
-import { emptyCall, type HeldCall } from './held-call.ts';
+import { emptyCall, endlessOf, type HeldCall } from './held-call.ts';
 import { heldFrom } from './held-from-entry.ts';
 import type { Scenario } from './scenario-schema.ts';
 import type { Subject } from './subject.ts';
@@ -154,11 +154,11 @@ async function holdCall({ gateway, tools, database }: Stage, subject: Subject, s
   const watch = new StateWatch(database, callUuid);
   const truth = async () => (await emulator.calls()).findLast((call) => call.to.endsWith(to.slice(1)));
   const isOver = ({ endedReason }: Call): boolean => endedReason !== null;
-  let fault: string | null = null;
+  let isOutOfTime = false;
   const ended = async (): Promise<Call> => {
     const limitMs = scenario.timeLimitSeconds * 1_000;
     const entry = await client.waitFor(callUuid, 'its end', isOver, limitMs).catch(async () => {
-      fault = `it did not end within ${scenario.timeLimitSeconds} s and was ended (timeLimitSeconds allows more)`;
+      isOutOfTime = true;
       const emulated = await truth();
       if (emulated !== undefined) await emulator.hangUp(emulated.callUuid);
       return client.waitFor(callUuid, 'its end', isOver, RECORD_LIMIT_MS);
@@ -178,5 +178,9 @@ async function holdCall({ gateway, tools, database }: Stage, subject: Subject, s
   const isScript = subject.definition.kind === 'scripted';
   const states = statesOf(isScript ? known : { ...known, steps: [] }, said);
   const held = heldFrom(whole, said, tools.used(), states);
+  const last = Math.max(0, ...held.turns.map(({ exchange }) => exchange));
+  const fault = isOutOfTime
+    ? `it did not end within ${scenario.timeLimitSeconds} s and was ended: ${endlessOf(held, last)} (timeLimitSeconds allows more)`
+    : null;
   return { ...held, fault, ...(recording === null ? {} : { recording }) };
 }

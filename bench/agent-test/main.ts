@@ -7,7 +7,7 @@ import { readOptions } from '../harness/options.ts';
 import { EXIT, testCommand } from './test-command.ts';
 
 const { values, positionals } = readOptions({
-  command: 'parley agent test FILE… [options]',
+  command: 'npx parley agent test FILE… [options]',
   about:
     'Runs scenarios (docs/testing-agents.md) against an agent: as text in seconds, or through the whole media path.',
   options: {
@@ -48,9 +48,7 @@ function numberOf(option: 'repeat' | 'min-pass-rate', isGood: (value: number) =>
 const versions = values.compare ? positionals.slice(0, 2) : [];
 const files = positionals.slice(versions.length);
 if (files.length === 0)
-  wrong(
-    `${values.compare ? 'parley agent test --compare A B' : 'parley agent test'} wants at least one scenario FILE (--help)`,
-  );
+  wrong(`npx parley agent test ${values.compare ? '--compare A B ' : ''}wants at least one scenario FILE (--help)`);
 if (values.compare && values.watch) wrong('--compare and --watch exclude each other: one ends, the other does not');
 
 const stopped = new AbortController();

@@ -47,9 +47,13 @@ describe('records of what failed', () => {
   });
 
   it('that could be written nowhere as JUnit are refused before the first call', async () => {
-    const junit = join(folder.write('another-file', 'x'), 'results.xml');
-    const { code, out } = await folder.run([failing('one')], { junit });
-    expect([code, out]).toEqual([2, expect.stringMatching(/^--junit: .* cannot be written: .*; name another file\n$/)]);
+    for (const junit of [join(folder.write('another-file', 'x'), 'results.xml'), folder.path]) {
+      const { code, out } = await folder.run([failing('one')], { junit });
+      expect([code, out]).toEqual([
+        2,
+        expect.stringMatching(/^--junit: .* cannot be written: .*; name another file\n$/),
+      ]);
+    }
   });
 });
 
