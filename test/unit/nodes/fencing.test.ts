@@ -18,12 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => h.close());
 
-const NODE = { name: 'a', disk: 'disk-a', address: null };
+const NODE = { name: 'a', home: 'home-a', address: null, streamBase: null };
 const runOf = (name: string): MediaRun => ({
   runId: name,
   slot: 'media-0',
   capacityCalls: 10,
   liveCalls: 0,
+  moreCalls: null,
   isDraining: false,
 });
 
