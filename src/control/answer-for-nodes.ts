@@ -3,7 +3,7 @@ import type { Clock } from '../../media/contract/clock.ts';
 import { readOwnCall } from '../calls/call-row.ts';
 import type { LastWord } from '../lifecycle/last-word.ts';
 import type { LinkServer } from '../media-link/link-server.ts';
-import type { MediaPool } from '../media-link/media-pool.ts';
+import type { MediaMember, MediaPool } from '../media-link/media-pool.ts';
 import { answerForMedia } from '../media-link/remote-media.ts';
 import { answerHurry } from '../media-link/unwritten-elsewhere.ts';
 import type { UnwrittenHere } from '../media-link/unwritten-talk.ts';
@@ -24,13 +24,15 @@ export function answerForNodes(
 ): void {
   const { pool } = parts.places;
   const { database, clock, server, lastWordHere } = here;
-  const isHere = (runId: string): boolean => pool.members().some((member) => member.runId === runId);
+  const member = (runId: string): MediaMember | undefined => pool.members().find((one) => one.runId === runId);
+  const isHere = (runId: string): boolean => member(runId) !== undefined;
 
   answerForMedia(parts.nodes.wire, {
     // Passed on once: were it gone from here too, two nodes would ask each other.
     control: async (runId, callUuid, action) =>
       isHere(runId) ? pool.control({ callUuid, ownerRun: runId }, action) : { done: false, why: 'not_here' },
-    tell: (runId, message) => void pool.tell(runId, message),
+    // One that is away for a moment gets it when it comes back, as from this control.
+    tell: (runId, message) => void member(runId)?.send(message),
     async prepare(runId, callUuid) {
       const call = isHere(runId) ? await readOwnCall(database, callUuid) : undefined;
       if (call !== undefined) await pool.prepare({ ...call, assignedRun: runId });

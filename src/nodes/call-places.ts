@@ -78,7 +78,9 @@ export function createCallPlaces(deps: {
       // Its own promise does not stand in its way.
       if (assigned !== undefined && mayTake({ ...assigned, promisedCalls: 0 })) return assigned.streamBase;
       const chosen = choose(callUuid, avoidRun);
-      return all.find(({ runId }) => runId === chosen)?.streamBase ?? null;
+      if (chosen !== null) return all.find(({ runId }) => runId === chosen)!.streamBase;
+      // The public address leads to those that are ready. One that drains is not, and serves what comes all the same.
+      return deps.isAddressed && deps.isDraining() ? (deps.own()[0]?.streamBase ?? null) : null;
     },
     roomElsewhere() {
       const own = new Set(deps.own().map(({ runId }) => runId));

@@ -62,7 +62,7 @@ export function createEventRelay(deps: {
 
   function follow(callUuid: string, follower: string): void {
     const name = nameOf(callUuid, follower);
-    told.get(name)?.();
+    const former = told.get(name);
     const unsubscribe = bus.subscribe(callUuid, (event) => {
       if (!fromElsewhere.has(event)) wire.tell(follower, 'events.told', event);
     });
@@ -72,6 +72,8 @@ export function createEventRelay(deps: {
       unsubscribe();
       told.delete(name);
     }
+    // After the new one, so that the call is followed all the time, and nobody looks for it anew.
+    former?.();
     told.set(name, end);
   }
 

@@ -132,13 +132,21 @@ export async function nodeOfRun(database: Queryable, runId: string): Promise<str
   return row?.node ?? null;
 }
 
-/** Asks those of this name that run elsewhere to beat, if they live; where that is, by its run. */
+/**
+ * Asks those of this name that run elsewhere to beat, if they live; where that is, by its run. One whose lease is over
+ * has not beaten for longer than the answer would be waited for.
+ */
 export async function askNamesakes(database: Queryable, { name, home }: NodeName): Promise<string[]> {
-  const rows = await database.query<{ home: string }>(
-    `UPDATE media_runs SET asked_at = clock_timestamp() WHERE node = $1 AND home <> $2 AND dead_at IS NULL RETURNING home`,
+  const runs = await database.query<{ runId: string; home: string }>(
+    `SELECT run_id AS "runId", home FROM media_runs
+      WHERE node = $1 AND home <> $2 AND dead_at IS NULL AND ${SILENT_MS} <= lease_ms`,
     [name, home],
   );
-  return rows.map((row) => row.home);
+  // One by one: two that are held at once could wait for a beat, and that for them.
+  for (const { runId } of runs) {
+    await database.query('UPDATE media_runs SET asked_at = clock_timestamp() WHERE run_id = $1', [runId]);
+  }
+  return runs.map((run) => run.home);
 }
 
 /** Where one of them lives, that has beaten since it was asked; null: none has. */
@@ -150,29 +158,53 @@ export async function livingNamesake(database: Queryable, { name, home }: NodeNa
   return row?.home ?? null;
 }
 
+/** Of a run: live, and not without an owner yet. `$1` is the run. */
+const ITS_CALLS = `owner_run = $1 AND status = 'in_progress' AND media_stopped_at IS NULL AND lease_until IS NULL`;
+
 /**
  * The run is dead, and in the same commit its calls have no owner. A claim that is under way for it ends before this
  * begins, or is refused. How many calls that were; null: somebody else was faster, or it has been heard of since.
+ *
+ * Everybody waits for calls in the order of their ids, and for a run after those: a claim has its call before it asks
+ * for its run. So does this; who has the run waits for no call, but lets go of all and begins again.
  */
 export async function fenceRun(
   database: Pick<Database, 'transaction'>,
   { runId, why, onlyIfSilent }: { runId: string; why: string; onlyIfSilent: boolean },
   nowEpochMs: number,
 ): Promise<number | null> {
-  return database.transaction(async (tx) => {
-    const held = await tx.query(
-      `SELECT 1 AS one FROM media_runs WHERE run_id = $1 AND dead_at IS NULL AND (NOT $2 OR ${SILENT_MS} > lease_ms)
-         FOR UPDATE`,
-      [runId, onlyIfSilent],
-    );
-    if (held.length === 0) return null;
-    await tx.query('UPDATE media_runs SET dead_at = clock_timestamp(), dead_why = $2 WHERE run_id = $1', [runId, why]);
-    const calls = await tx.query(
-      `UPDATE calls SET lease_until = $2, deadline_at = $2
-        WHERE owner_run = $1 AND status = 'in_progress' AND media_stopped_at IS NULL AND lease_until IS NULL
-       RETURNING 1 AS one`,
-      [runId, new Date(nowEpochMs)],
-    );
-    return calls.length;
-  });
+  for (;;) {
+    try {
+      return await database.transaction((tx) => fenceIn(tx, { runId, why, onlyIfSilent }, new Date(nowEpochMs)));
+    } catch (error) {
+      if (!(error instanceof ClaimedMeanwhile)) throw error;
+    }
+  }
+}
+
+/** Its run won a call after its calls were locked, and somebody changes that call. */
+class ClaimedMeanwhile extends Error {}
+
+async function fenceIn(
+  tx: Queryable,
+  { runId, why, onlyIfSilent }: { runId: string; why: string; onlyIfSilent: boolean },
+  now: Date,
+): Promise<number | null> {
+  await tx.query(`SELECT 1 AS one FROM calls WHERE ${ITS_CALLS} ORDER BY call_uuid FOR NO KEY UPDATE`, [runId]);
+  const held = await tx.query(
+    `SELECT 1 AS one FROM media_runs WHERE run_id = $1 AND dead_at IS NULL AND (NOT $2 OR ${SILENT_MS} > lease_ms)
+       FOR UPDATE`,
+    [runId, onlyIfSilent],
+  );
+  if (held.length === 0) return null;
+  await tx.query('UPDATE media_runs SET dead_at = clock_timestamp(), dead_why = $2 WHERE run_id = $1', [runId, why]);
+  const calls = await tx.query(
+    `UPDATE calls SET lease_until = $2, deadline_at = $2
+      WHERE call_uuid IN (SELECT call_uuid FROM calls WHERE ${ITS_CALLS} FOR NO KEY UPDATE SKIP LOCKED)
+     RETURNING 1 AS one`,
+    [runId, now],
+  );
+  const left = await tx.query(`SELECT 1 AS one FROM calls WHERE ${ITS_CALLS} LIMIT 1`, [runId]);
+  if (left.length > 0) throw new ClaimedMeanwhile();
+  return calls.length;
 }

@@ -18,7 +18,9 @@ const TELL = `
 const MOST_AT_ONCE = 500;
 /** Those of nodes that are gone, too. */
 const TAKE = `
-  WITH taken AS (DELETE FROM node_messages WHERE node = $1 OR at < clock_timestamp() - interval '1 minute'
+  WITH taken AS (DELETE FROM node_messages
+                  WHERE id IN (SELECT id FROM node_messages
+                                WHERE node = $1 OR at < clock_timestamp() - interval '1 minute' FOR UPDATE SKIP LOCKED)
                  RETURNING id, node, body)
   SELECT body FROM taken WHERE node = $1 ORDER BY id`;
 

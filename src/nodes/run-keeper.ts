@@ -8,13 +8,15 @@
  *
  *   register → beat … beat ─ kept ──────────────────────────► beat …
  *                          └ not kept: `fenced`, and the process hands its calls over and registers anew
- *   another's lease over ─► its machine asked twice ─ none answers ─► fenced here ─► `orphaned`
- *                                                   └ answers ──────► suspect ─ 120 s ─► `overdue`
+ *   another is silent ─► its machine is asked until its lease is over
+ *                          ├ no answer ─────────────────► fenced here ─► `orphaned`
+ *                          └ answers, and stays silent ─► suspect ─ 120 s ─► `overdue`
  */
 import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { DueLook } from '../store/due-look.ts';
+import { ANSWER_LIMIT_MS } from './machine-answers.ts';
 import {
   beatRuns,
   earlierRuns,
@@ -83,7 +85,7 @@ const FIRST_BEAT_MS = 1_000;
 const GRACE_MS = 10_000;
 const LATE_MS = 5_000;
 const ASK_AGAIN_MS = 500;
-/** Its machine is asked so long before its lease is over, so that both are known at once: two answers and a beat. */
+/** Its machine is asked from so long before its lease is over, so that both are known at once. */
 const ASK_BEFORE_MS = 5_000;
 /** The lease is over by the database's clock, which was heard a moment ago. */
 const SURELY_OVER_MS = 100;
@@ -188,7 +190,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
 
   async function verdict(run: OtherRun, leaseOverAtMs: number): Promise<void> {
     const { runId, silentMs, leaseMs } = run;
-    if (await machineAnswers(run)) {
+    if (await machineAnswers(run, leaseOverAtMs)) {
       if (silentMs > leaseMs) suspect(run);
       return;
     }
@@ -207,12 +209,17 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
     suspects.set(runId, { patientUntilMs: clock.nowMs() + SUSPECT_MS });
   }
 
-  async function machineAnswers({ address, node: name }: OtherRun): Promise<boolean> {
+  /** False: not once, asked twice at least, and the last time until its lease was over. */
+  async function machineAnswers({ address, node: name }: OtherRun, leaseOverAtMs: number): Promise<boolean> {
     // Ours would beat here.
     if (address === null || name === node.name) return false;
-    if (await deps.answers(address, name)) return true;
-    await pause(clock, ASK_AGAIN_MS);
-    return deps.answers(address, name);
+    for (let times = 1; ; times++) {
+      if (await deps.answers(address, name)) return true;
+      const leftMs = leaseOverAtMs - clock.nowMs();
+      if (times > 1 && leftMs <= 0) return false;
+      // One that says nothing takes as long as it may.
+      await pause(clock, Math.max(ASK_AGAIN_MS, leftMs - ANSWER_LIMIT_MS));
+    }
   }
 
   async function fence(order: { runId: string; why: string; onlyIfSilent: boolean }): Promise<void> {

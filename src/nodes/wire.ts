@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Bells } from './bells.ts';
 
-/** What can be asked and told, by kind: `media-link/wire-words.ts`. */
+/** What a node does when it is asked or told something of one kind. */
 export type Handler = (body: never) => Promise<unknown> | unknown;
 
 export interface NodeWire {
@@ -55,10 +55,8 @@ export function createNodeWire(deps: {
   }
 
   function heard(text: string): void {
-    let envelope: Envelope;
-    try {
-      envelope = JSON.parse(text) as Envelope;
-    } catch {
+    const envelope = envelopeIn(text);
+    if (envelope === null) {
       log.warn('another node spoke no sense');
       return;
     }
@@ -90,4 +88,16 @@ export function createNodeWire(deps: {
     on: (kind, handler) => void handlers.set(kind, handler),
     heard,
   };
+}
+
+/** Null: it is none. */
+function envelopeIn(text: string): Envelope | null {
+  try {
+    const said: unknown = JSON.parse(text);
+    return typeof said === 'object' && said !== null && ('answers' in said || 'kind' in said)
+      ? (said as Envelope)
+      : null;
+  } catch {
+    return null;
+  }
 }

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { CallClient } from '../../bench/harness/call-client.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
 import { type Gateway, startGateway, startServiceFor } from '../../bench/harness/gateway.ts';
@@ -14,7 +14,7 @@ import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Service } from '../../src/supervisor/service.ts';
 import { type Cable, layCable } from '../harness/cable.ts';
-import { eventually } from '../support/eventually.ts';
+import { type EventuallyOptions, eventually } from '../support/eventually.ts';
 import { type PathBalancer, startPathBalancer } from '../support/path-balancer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
@@ -41,6 +41,11 @@ const AGENT: AgentDefinition = {
   fallback: { say: ['Hello?'], after: 10, goto: 'wait' },
   idle: { promptAfterMs: 60_000, say: ['Hello?'], endAfterMs: 120_000 },
 };
+
+/** Each fault is one of several here: what never comes is not waited for as long as a test may take. */
+const LIMIT_MS = 90_000;
+const soon = <Value>(what: string, look: () => Value | Promise<Value>, { story }: EventuallyOptions = {}) =>
+  eventually(what, look, { limitMs: LIMIT_MS, ...(story && { story }) });
 
 let folder: string;
 let stored: TestDatabase;
@@ -96,7 +101,7 @@ beforeAll(async () => {
   gateway = await startGateway({ ...optionsOf('a'), personas, childOutput });
   second = await startServiceFor(optionsOf('b'), gateway.emulator);
   database = openDatabase({ connectionString: stored.connectionString, maxConnections: 2, onIdleError: () => {} });
-  await eventually('both to know each other', async () => {
+  await soon('both to know each other', async () => {
     const rows = await database.query('SELECT 1 AS one FROM media_runs WHERE lease_ms = 8000 AND dead_at IS NULL');
     return rows.length === 2;
   });
@@ -109,6 +114,12 @@ afterAll(async () => {
   await database?.close();
   await stored?.close();
   rmSync(folder, { recursive: true, force: true });
+});
+
+/** A call costs as long as it talks. */
+const talks: string[] = [];
+afterEach(async () => {
+  for (const callUuid of talks.splice(0)) await ask('a', { method: 'POST', path: `${callUuid}/hangup`, body: {} });
 });
 
 let dialled = 0;
@@ -129,8 +140,9 @@ async function talking(count: number): Promise<Map<string, string>> {
     const to = `+1415551${String(1_000 + dialled++)}`;
     const { body } = await at('a').place({ to, agentId, enterprise, from, name: 'Dana' });
     placed.push(body.callUuid!);
+    talks.push(body.callUuid!);
   }
-  return eventually('the calls to talk', async () => {
+  return soon('the calls to talk', async () => {
     const rows = await database.query<{ callUuid: string; node: string }>(
       `SELECT c.call_uuid AS "callUuid", r.node FROM calls c JOIN media_runs r ON r.run_id = c.owner_run
         WHERE c.call_uuid = ANY ($1::uuid[]) AND c.recording_status = 'pending'`,
@@ -235,13 +247,13 @@ test('who follows a call at the node that does not carry it hears of it as it ha
       for await (const { kind } of at(asked).follow(callUuid!, stop.signal)) heard.push(kind);
       isOver = true;
     })().catch(() => {});
-    await eventually('the stream', () => heard.includes('media.claimed'));
+    await soon('the stream', () => heard.includes('media.claimed'));
     expect(await ask(asked, { ...steer({ action: 'say', text: 'One moment.' }), path: `${callUuid}/control` })).toEqual(
       [200, null],
     );
-    await eventually('what was said', () => heard.includes('turn'));
+    await soon('what was said', () => heard.includes('turn'));
     await ask(asked, { method: 'POST', path: `${callUuid}/hangup`, body: {} });
-    await eventually('the end of the stream', () => isOver, { story: () => heard.join(' ') });
+    await soon('the end of the stream', () => isOver, { story: () => heard.join(' ') });
     expect(heard).toContain('carrier.ended');
     stop.abort();
     await following;
@@ -268,11 +280,11 @@ async function goneOnAtA(calls: readonly string[]): Promise<boolean> {
 test('a node that is cut off from the database alone keeps its calls, gets no new ones, and is back with them', async () => {
   const onB = carriedBy(await talkingInBoth(2), 'b');
   cable.cut();
-  await eventually('b to be suspect', () => logOfA.includes('is silent, and its machine answers'));
+  await soon('b to be suspect', () => logOfA.includes('is silent, and its machine answers'));
   const later = await talking(3);
   expect(new Set(later.values())).toEqual(new Set(['a']));
   cable.mend();
-  await eventually('b to beat again', bBeats);
+  await soon('b to beat again', bBeats);
   const kept = await database.query(
     `SELECT 1 AS one FROM calls c JOIN media_runs r ON r.run_id = c.owner_run
       WHERE c.call_uuid = ANY ($1::uuid[]) AND c.status = 'in_progress' AND c.epoch = 1 AND c.lease_until IS NULL
@@ -280,7 +292,7 @@ test('a node that is cut off from the database alone keeps its calls, gets no ne
     [onB],
   );
   expect(kept).toHaveLength(onB.length);
-  await eventually('b to be commanded again', async () => {
+  await soon('b to be commanded again', async () => {
     const [status] = await ask('a', { ...steer({ action: 'mute_agent' }), path: `${onB[0]}/control` });
     return status === 200;
   });
@@ -291,11 +303,11 @@ test('the calls of a machine that falls silent are taken from it by their carrie
   const all = [second.control, ...second.media].map((child) => child.pid()!);
   for (const pid of all) process.kill(pid, 'SIGSTOP');
   try {
-    await eventually('the calls to go on', () => goneOnAtA(onB));
+    await soon('the calls to go on', () => goneOnAtA(onB));
   } finally {
     for (const pid of all) process.kill(pid, 'SIGCONT');
   }
-  await eventually('b to be back', bBeats);
+  await soon('b to be back', bBeats);
   const kept = await database.query(
     `SELECT 1 AS one FROM calls WHERE call_uuid = ANY ($1::uuid[]) AND status = 'in_progress' AND epoch = 2`,
     [onB],
@@ -306,8 +318,8 @@ test('the calls of a machine that falls silent are taken from it by their carrie
 test('the calls of a node that is killed go on in the other, none is hung up; its runs are given up', async () => {
   const onB = carriedBy(await talkingInBoth(2), 'b');
   await second.kill();
-  await eventually('the calls to go on', () => goneOnAtA(onB));
-  await eventually('its end', async () => {
+  await soon('the calls to go on', () => goneOnAtA(onB));
+  await soon('its end', async () => {
     const [row] = await database.query<{ alive: number }>(
       `SELECT count(*)::int AS alive FROM media_runs WHERE node = 'b' AND dead_at IS NULL`,
     );

@@ -122,7 +122,9 @@ test('a node that drains sends what it answers to others, also what was to land 
   state.isDraining = true;
   expect(places.streamBaseOf(call)).toBe('wss://voice.example.com/n/b');
   state.others = [];
-  expect(places.streamBaseOf(call), 'to whom the balancer finds').toBeNull();
+  expect(places.streamBaseOf(call), 'the balancer finds nobody who is ready').toBe('wss://voice.example.com/n/a');
+  const lost = { callUuid: 'c', assignedRun: null, avoidRun: 'run-a' };
+  expect(places.streamBaseOf(lost)).toBe('wss://voice.example.com/n/a');
 });
 
 test('the last place of a node is kept for the call to which it was promised', () => {

@@ -195,23 +195,39 @@ describe('who is dead', () => {
     expect(await b.keeper.register(runOf('run-b2'))).toBe(true);
   });
 
+  /** Half of its lease is over, and its machine has not answered twice. */
+  async function askedInVain(a: ReturnType<typeof nodeCalled>): Promise<void> {
+    asked = [];
+    await silentFor('run-b', IN_COMPANY.leaseMs - 4_000);
+    await a.keeper.beat();
+    await eventually('the questions', () => asked.length === 2, { between: () => passing(a, 100) });
+    expect(await isDead('run-b')).toBe(false);
+  }
+
   test('the moment its lease is over, not before: its machine was asked meanwhile; one that beats in that time lives', async () => {
     const { a, b } = await twoNodes();
-    const untilAsked = async (times: number): Promise<void> => {
-      await silentFor('run-b', IN_COMPANY.leaseMs - 4_000);
-      await a.keeper.beat();
-      await eventually('the questions', () => asked.length === times, { between: () => passing(a, 100) });
-      expect(await isDead('run-b')).toBe(false);
-    };
-    await untilAsked(2);
+    await askedInVain(a);
     await b.keeper.beat();
     await passing(a, 5_000);
     expect(await isDead('run-b')).toBe(false);
 
-    await untilAsked(4);
+    await askedInVain(a);
     await silentFor('run-b', 4_000);
     await eventually('its end', () => isDead('run-b'), { between: () => passing(a, 100) });
     expect(a.told.overdue).toEqual([]);
+  });
+
+  test('not one whose machine answers again before its lease is over, although nothing of it has reached the database yet', async () => {
+    const { a } = await twoNodes();
+    await askedInVain(a);
+    await passing(a, 1_000);
+    answering.add('b');
+    await silentFor('run-b', 4_000);
+    await passing(a, 4_000);
+    expect(await isDead('run-b')).toBe(false);
+    await a.keeper.beat();
+    await passing(a, 1_000);
+    expect([await isDead('run-b'), a.told.overdue]).toEqual([false, []]);
   });
 
   test('not one whose machine answers: suspect, and after 120 s its calls are taken from it; heard of again it is as before', async () => {
@@ -360,6 +376,16 @@ describe('a node’s name', () => {
     });
     expect(fault).toContain('PARLEY_NODE');
     expect(await isAsked(), 'answered').toBe(false);
+  });
+
+  test('is given at once where its former self has been silent for longer than its lease: it would not answer either', async () => {
+    await twoNodes();
+    await silentFor('run-a', IN_COMPANY.leaseMs + 1_000);
+    expect(await refusal(copy)).toBeNull();
+    const [row] = await database.query<{ asked: boolean }>(
+      `SELECT asked_at IS NOT NULL AS asked FROM media_runs WHERE run_id = 'run-a'`,
+    );
+    expect(row).toEqual({ asked: false });
   });
 
   test('is given to one that came back on another machine once its former self did not answer, whose calls it takes over; and to itself', async () => {

@@ -13,6 +13,7 @@ import { createRedisBells } from '../../../src/nodes/redis-bells.ts';
 import { createNodeWire, type NodeWire } from '../../../src/nodes/wire.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createServerSessions } from '../../../src/store/server-sessions.ts';
+import { layCable } from '../../harness/cable.ts';
 import { NO_REDIS, type OwnRedis, startOwnRedis } from '../../harness/redis-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
@@ -92,6 +93,70 @@ describe.each(carriers)('over %s', (_name, open) => {
     for (const { bells } of made) bells.close();
   });
 });
+
+test('over Redis nothing of another installation is heard that has a database of its own on the same server', async (context) => {
+  if (redis === null) return context.skip(NO_REDIS);
+  const heard: string[] = [];
+  const onTrouble = (): void => {};
+  const open = (url: string, who: string): Bells =>
+    createRedisBells({
+      node: 'a',
+      heard: (text) => void heard.push(`${who} ${text}`),
+      url,
+      clock: systemClock,
+      onTrouble,
+    });
+  const [first, second] = [open(redis.url, 'first'), open(`${redis.url.replace(/\/$/, '')}/1`, 'second')];
+  for (const [bells, who] of [
+    [first, 'first'],
+    [second, 'second'],
+  ] as const) {
+    await eventually('its own word', async () => {
+      await bells.send('a', 'here').catch(() => {});
+      return heard.includes(`${who} here`);
+    });
+  }
+  heard.length = 0;
+  await first.send('a', 'word');
+  await second.send('a', 'last');
+  await eventually('both', () => heard.includes('first word') && heard.includes('second last'));
+  expect(heard.filter((text) => !text.endsWith('here'))).toEqual(['first word', 'second last']);
+  first.close();
+  second.close();
+});
+
+test('over Redis a node hears also where the server was away as it began to, and where its way was cut without a word', async (context) => {
+  if (redis === null) return context.skip(NO_REDIS);
+  const { hostname, port } = new URL(redis.url);
+  const cable = await layCable({ host: hostname, port: Number(port) });
+  const heard: string[] = [];
+  const options = { clock: systemClock, onTrouble: () => {}, url: `redis://127.0.0.1:${cable.port}` };
+  await redis.kill();
+  const bells = createRedisBells({ ...options, node: 'away', heard: (text) => void heard.push(text) });
+  const arrives = (word: string): Promise<true> =>
+    eventually(word, async () => {
+      await bells.send('away', word).catch(() => {});
+      return heard.includes(word);
+    });
+  await bells.send('away', 'lost').catch(() => {});
+  await redis.start();
+  await arrives('there');
+  cable.cut();
+  await expect(bells.send('away', 'lost too')).rejects.toThrow();
+  cable.mend();
+  await arrives('back');
+  bells.close();
+  await cable.close();
+});
+
+test.each(['', 'null', '7', '"word"', '[]', '{}', '{"kind":'])(
+  'what is no word of a node, %j, harms nobody',
+  (text) => {
+    const wire = createNodeWire({ node: 'a', bells: { send: async () => {} }, clock: new VirtualClock(), log });
+    wire.on('told', () => expect.unreachable());
+    expect(() => wire.heard(text)).not.toThrow();
+  },
+);
 
 /** Wires of nodes that reach each other at once. */
 function cluster(...names: string[]) {
