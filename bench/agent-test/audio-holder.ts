@@ -12,11 +12,11 @@ import type { CommandIo } from '../../src/cli/command-io.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { PersonaInput } from '../emulators/persona.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
-import { type AudioProviders, startAudioProviders } from './audio-providers.ts';
+import { startAudioProviders } from './audio-providers.ts';
 import { type KnownStates, StateWatch, statesOf } from './audio-states.ts';
 import { type AudioTools, startAudioTools } from './audio-tools.ts';
 import type { Environment } from './connections-of-test.ts';
-import { emptyCall, type HeldCall } from './held-call.ts';
+import { emptyCall, endlessOf, type HeldCall } from './held-call.ts';
 import { heldFrom } from './held-from-entry.ts';
 import type { Scenario } from './scenario-schema.ts';
 import type { Subject } from './subject.ts';
@@ -31,37 +31,53 @@ type Interrupting = { says: string; interruptsAfterMs: number };
 
 interface Stage {
   gateway: Gateway;
-  providers: AudioProviders;
   tools: AudioTools;
-  dataDir: string;
   /** Of the service. */
   database: Database;
 }
 
+/** What was begun for a stage, to be ended in the other order. */
+type Begun = (() => Promise<void> | void)[];
+
 export function createAudioHolder(deps: { io: CommandIo; environment: Environment }): AudioHolder {
-  const stages = new Map<Subject, Stage>();
+  const stages = new Map<Subject, Promise<Stage>>();
+  const begun: Begun = [];
+  const started = (subject: Subject): Promise<Stage> => {
+    const known = stages.get(subject);
+    if (known !== undefined) return known;
+    const own: Begun = [];
+    begun.push(() => endAll(own));
+    const stage = startStage(subject, deps, own);
+    stages.set(subject, stage);
+    return stage.catch(async (error: unknown) => {
+      stages.delete(subject);
+      await endAll(own);
+      throw error;
+    });
+  };
   return {
-    async hold(subject, scenario) {
-      let stage = stages.get(subject);
-      if (stage === undefined) {
-        stage = await startStage(subject, deps);
-        stages.set(subject, stage);
-      }
-      return holdCall(stage, subject, scenario);
-    },
+    hold: async (subject, scenario) => holdCall(await started(subject), subject, scenario),
     refusal: textOnly,
     async close() {
-      const all = [...stages.values()];
+      // What is only being started has processes too.
+      await Promise.allSettled(stages.values());
       stages.clear();
-      for (const { gateway, providers, tools, dataDir, database } of all) {
-        await database.close();
-        await gateway.stop();
-        await providers.close();
-        tools.close();
-        rmSync(dataDir, { recursive: true, force: true });
-      }
+      await endAll(begun);
     },
   };
+}
+
+/** All of them, whatever becomes of one; throws what the first of those threw that could not be ended. */
+async function endAll(begun: Begun): Promise<void> {
+  const faults: unknown[] = [];
+  for (const end of begun.splice(0).reverse()) {
+    try {
+      await end();
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  if (faults.length > 0) throw faults[0];
 }
 
 /** Why a scenario can only be held as text; null: it can be held with sound. */
@@ -89,32 +105,34 @@ function voiceBeside({ definition }: Subject): 'slt' | 'rms' {
   return definition.kind === 'scripted' && definition.voice === 'rms' ? 'slt' : 'rms';
 }
 
-async function startStage(subject: Subject, deps: { io: CommandIo; environment: Environment }): Promise<Stage> {
+async function startStage(
+  subject: Subject,
+  deps: { io: CommandIo; environment: Environment },
+  begun: Begun,
+): Promise<Stage> {
   const { definition, file } = subject;
   const answers = [file.tools, ...file.scenarios.map(({ tools }) => tools)];
   const tools = await startAudioTools((name) => answers.some((one) => one?.[name] === 'real'));
+  begun.push(() => tools.close());
   const providers = await startAudioProviders(subject, deps);
+  begun.push(() => providers.close());
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-agent-test-'));
+  begun.push(() => rmSync(dataDir, { recursive: true, force: true }));
   const agent = talkingAgent(definition);
-  try {
-    const gateway = await startGateway({
-      dataDir,
-      volatileDatabase: true,
-      personas: file.scenarios.map((scenario) => personaOf(subject, scenario)),
-      agent: agent?.tools === undefined ? definition : { ...agent, tools: tools.at(agent.tools) },
-      connections: providers.connections,
-      environment: providers.environment,
-      log() {},
-    });
-    const { databaseUrl: connectionString } = gateway.service;
-    const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
-    return { gateway, providers, tools, dataDir, database };
-  } catch (error) {
-    tools.close();
-    await providers.close();
-    rmSync(dataDir, { recursive: true, force: true });
-    throw error;
-  }
+  const gateway = await startGateway({
+    dataDir,
+    volatileDatabase: true,
+    personas: file.scenarios.map((scenario) => personaOf(subject, scenario)),
+    agent: agent?.tools === undefined ? definition : { ...agent, tools: tools.at(agent.tools) },
+    connections: providers.connections,
+    environment: providers.environment,
+    log() {},
+  });
+  begun.push(() => gateway.stop());
+  const { databaseUrl: connectionString } = gateway.service;
+  const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+  begun.push(() => database.close());
+  return { gateway, tools, database };
 }
 
 const isRecorded = ({ answeredAt, recording, analysisStatus }: Call): boolean =>
@@ -136,11 +154,11 @@ async function holdCall({ gateway, tools, database }: Stage, subject: Subject, s
   const watch = new StateWatch(database, callUuid);
   const truth = async () => (await emulator.calls()).findLast((call) => call.to.endsWith(to.slice(1)));
   const isOver = ({ endedReason }: Call): boolean => endedReason !== null;
-  let fault: string | null = null;
+  let isOutOfTime = false;
   const ended = async (): Promise<Call> => {
     const limitMs = scenario.timeLimitSeconds * 1_000;
     const entry = await client.waitFor(callUuid, 'its end', isOver, limitMs).catch(async () => {
-      fault = `it did not end within ${scenario.timeLimitSeconds} s and was ended (timeLimitSeconds allows more)`;
+      isOutOfTime = true;
       const emulated = await truth();
       if (emulated !== undefined) await emulator.hangUp(emulated.callUuid);
       return client.waitFor(callUuid, 'its end', isOver, RECORD_LIMIT_MS);
@@ -160,5 +178,9 @@ async function holdCall({ gateway, tools, database }: Stage, subject: Subject, s
   const isScript = subject.definition.kind === 'scripted';
   const states = statesOf(isScript ? known : { ...known, steps: [] }, said);
   const held = heldFrom(whole, said, tools.used(), states);
+  const last = Math.max(0, ...held.turns.map(({ exchange }) => exchange));
+  const fault = isOutOfTime
+    ? `it did not end within ${scenario.timeLimitSeconds} s and was ended: ${endlessOf(held, last)} (timeLimitSeconds allows more)`
+    : null;
   return { ...held, fault, ...(recording === null ? {} : { recording }) };
 }

@@ -10,7 +10,7 @@ import { startProvidersProcess } from '../harness/providers-process.ts';
 import { type Environment, grantsOfUsual, grantsOfWorkspace, usualOf } from './connections-of-test.ts';
 import type { Subject } from './subject.ts';
 
-export interface AudioProviders {
+interface AudioProviders {
   connections: WantedConnection[];
   /** Of the service. */
   environment: Record<string, string>;
@@ -38,7 +38,9 @@ export async function startAudioProviders(
   if (named.length === 0 || model === undefined) return { connections: [], environment: {}, close };
   if (emulated === null) {
     const grants =
-      'workspace' in model ? await grantsOfWorkspace(io, model.workspace) : grantsOfUsual(usualOf(environment));
+      'workspace' in model
+        ? await grantsOfWorkspace(io, model.workspace)
+        : grantsOfUsual(usualOf(environment).connections);
     const connections = grants.map(({ name, provider, baseUrl, credentials }) => {
       return { name, provider, baseUrl, credentials: { ...credentials } };
     });

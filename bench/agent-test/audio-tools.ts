@@ -5,6 +5,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ToolDefinition } from '../../media/contract/tools.ts';
+import { objectIn } from '../../media/engines/provider/told-json.ts';
 import type { HeldToolUse } from './held-call.ts';
 import type { ToolAnswers } from './scenario-schema.ts';
 import { emulatedAnswer } from './tools-of-test.ts';
@@ -30,12 +31,12 @@ export async function startAudioTools(real: (name: string) => boolean): Promise<
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      const name = decodeURIComponent((request.url ?? '').slice(1));
-      const body = JSON.parse(Buffer.concat(parts).toString('utf8')) as Record<string, unknown>;
+      const name = (request.url ?? '').slice(1);
+      const body = objectIn(Buffer.concat(parts).toString('utf8'));
       const tool = known.get(name);
       const own = answers[name];
-      if (tool === undefined || own === undefined || own === 'real') {
-        response.writeHead(404).end();
+      if (tool === undefined || body === undefined || own === undefined || own === 'real') {
+        response.writeHead(tool === undefined ? 404 : 400).end();
         return;
       }
       const args = (tool.argsAtRoot === true ? body : body['arguments']) as Record<string, unknown>;
@@ -56,7 +57,7 @@ export async function startAudioTools(real: (name: string) => boolean): Promise<
         if (real(tool.name) || tool.kind === 'client') return tool;
         known.set(tool.name, tool);
         const { headers: _secrets, ...others } = tool;
-        return { ...others, url: `http://127.0.0.1:${port}/${encodeURIComponent(tool.name)}` };
+        return { ...others, url: `http://127.0.0.1:${port}/${tool.name}` };
       });
     },
     begin(own) {

@@ -47,6 +47,17 @@ export function agentWords({ turns }: HeldCall, exchange: number | null): string
   return own.map(({ text }) => text).join(' ');
 }
 
+/** What the agent has done since the caller's last turn, of a call that did not end. */
+export function endlessOf({ turns }: HeldCall, exchange: number): string {
+  const own = turns.filter((turn) => turn.who === 'agent' && turn.exchange === exchange);
+  const since = exchange === 0 ? 'since it began' : "since the caller's last turn";
+  const last = own.at(-1);
+  if (last === undefined) return `the agent said nothing ${since} and did not end the call`;
+  const times = own.length === 1 ? 'once' : `${own.length} times`;
+  const words = JSON.stringify(oneLine(last.text).slice(0, 80));
+  return `the agent spoke ${times} ${since} (last ${words}) and did not end the call`;
+}
+
 /** For people, and for the judge. */
 export function transcriptLines({ turns, tools }: HeldCall, exchange: number | null = null): string[] {
   const last = Math.max(0, ...turns.map((turn) => turn.exchange), ...tools.map((use) => use.exchange));
@@ -54,7 +65,9 @@ export function transcriptLines({ turns, tools }: HeldCall, exchange: number | n
   for (let at = 0; at <= last; at++) {
     if (exchange !== null && at > exchange) break;
     const own = turns.filter((turn) => turn.exchange === at);
-    const said = own.map(({ who, text, cutOf }) => `${who}: ${text}${cutOf === undefined ? '' : ' [cut off]'}`);
+    const said = own.map(
+      ({ who, text, cutOf }) => `${who}: ${oneLine(text)}${cutOf === undefined ? '' : ' [cut off]'}`,
+    );
     const used = tools.filter((use) => use.exchange === at).map(toolLine);
     // What the caller said stands first; the tools are what came of it.
     const spoken = own[0]?.who === 'caller' ? 1 : 0;
@@ -62,6 +75,9 @@ export function transcriptLines({ turns, tools }: HeldCall, exchange: number | n
   }
   return lines;
 }
+
+/** A line that was said is no line of somebody else. */
+const oneLine = (text: string): string => text.replace(/\s*[\p{Zl}\p{Zp}\p{Cc}]+\s*/gu, ' ');
 
 export function toolLine({ name, arguments: args, answer }: HeldToolUse): string {
   const result =

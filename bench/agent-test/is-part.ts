@@ -7,8 +7,9 @@ import { matches } from './bounded-match.ts';
 export function isPart(expected: unknown, value: unknown): boolean {
   if (typeof expected === 'string') {
     const pattern = /^\/(.+)\/$/s.exec(expected)?.[1];
+    // What is not there has no text that could fit.
     if (pattern !== undefined)
-      return matches(pattern, typeof value === 'string' ? value : JSON.stringify(value ?? null));
+      return value !== undefined && matches(pattern, typeof value === 'string' ? value : JSON.stringify(value ?? null));
     return typeof value === 'string' ? value.toLowerCase() === expected.toLowerCase() : String(value) === expected;
   }
   if (Array.isArray(expected)) {

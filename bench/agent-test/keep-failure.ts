@@ -2,19 +2,27 @@
  * Keeps the record of a run that did not pass: the conversation, the tools, what was expected, and the sound where
  * there was one. Called by `test-command.ts` after each run.
  */
+import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transcriptLines } from './held-call.ts';
 import type { ScenarioRun } from './run-scenario.ts';
 
-/** Where it lies, by the scenario's name and the number of the run: the next run of the same puts its own there. */
+/**
+ * Where it lies, by the scenario's name and the number of the run: the next run of the same puts its own there, another
+ * whose name is written with the same letters does not. Throws where the folder cannot be written.
+ */
 export function keepFailure(
   folder: string,
   { file, name, number, about }: { file: string; name: string; number: number; about: string },
   run: ScenarioRun,
 ): string {
   mkdirSync(folder, { recursive: true });
-  const stem = `${slugOf(file.replace(/\.json$/, ''))}-${slugOf(name)}-${number}`;
+  const own = createHash('sha256')
+    .update(JSON.stringify([file, name, about]))
+    .digest('hex')
+    .slice(0, 8);
+  const stem = `${slugOf(file.replace(/\.json$/, ''))}-${own}-${slugOf(name)}-${number}`;
   const { recording, ...held } = run.held;
   const path = join(folder, `${stem}.json`);
   const sound = recording === undefined ? {} : { recording: `${stem}.ogg` };

@@ -1,13 +1,13 @@
 /**
  * `parley agent test FILE…`: scenarios of agents, as text or with sound. `bin/parley.mjs` runs it. Exit codes: 0 all
- * well, 1 something failed, 2 wrong use, 3 not everything could be judged, 130 stopped by Ctrl-C.
+ * well, 1 something failed, 2 wrong use, 3 not everything could be judged, 130 stopped by Ctrl-C, 143 by SIGTERM.
  */
 import { text } from 'node:stream/consumers';
 import { readOptions } from '../harness/options.ts';
 import { EXIT, testCommand } from './test-command.ts';
 
 const { values, positionals } = readOptions({
-  command: 'parley agent test FILE… [options]',
+  command: 'npx parley agent test FILE… [options]',
   about:
     'Runs scenarios (docs/testing-agents.md) against an agent: as text in seconds, or through the whole media path.',
   options: {
@@ -48,18 +48,21 @@ function numberOf(option: 'repeat' | 'min-pass-rate', isGood: (value: number) =>
 const versions = values.compare ? positionals.slice(0, 2) : [];
 const files = positionals.slice(versions.length);
 if (files.length === 0)
-  wrong(
-    `${values.compare ? 'parley agent test --compare A B' : 'parley agent test'} wants at least one scenario FILE (--help)`,
-  );
+  wrong(`npx parley agent test ${values.compare ? '--compare A B ' : ''}wants at least one scenario FILE (--help)`);
 if (values.compare && values.watch) wrong('--compare and --watch exclude each other: one ends, the other does not');
 
 const stopped = new AbortController();
 /** Of calls with sound: processes of their own, which must not outlive this one. */
 let letGo = async (): Promise<void> => {};
-process.once('SIGINT', () => {
-  stopped.abort();
-  void letGo().finally(() => process.exit(EXIT.interrupted));
-});
+for (const [signal, code] of [
+  ['SIGINT', EXIT.interrupted],
+  ['SIGTERM', EXIT.terminated],
+] as const) {
+  process.once(signal, () => {
+    stopped.abort();
+    void letGo().finally(() => process.exit(code));
+  });
+}
 
 process.exitCode = await testCommand(
   {

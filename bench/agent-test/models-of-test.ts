@@ -5,10 +5,12 @@
 import { pino } from 'pino';
 import type { AgentDefinition, CascadeModel } from '../../media/contract/agent-definition.ts';
 import { type Clock, systemClock } from '../../media/contract/clock.ts';
-import { DEFAULT_MODEL_ENGINE } from '../../media/contract/engine-list.ts';
+import { DEFAULT_MODEL_ENGINE, ENGINES, type EngineName } from '../../media/contract/engine-list.ts';
 import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import type { LanguageModel, ModelChunk, ModelRequest } from '../../media/contract/model.ts';
-import type { ServiceDeps } from '../../media/engines/provider/provider-service.ts';
+import { isProviderName, PROVIDERS } from '../../media/contract/providers.ts';
+import { withoutSecrets } from '../../media/engines/provider/provider-error.ts';
+import type { ServiceDeps, ServiceKind } from '../../media/engines/provider/provider-service.ts';
 import { SERVICES } from '../../media/engines/provider/services.ts';
 import { createAddressGuard } from '../../media/net/address-guard.ts';
 import { openGuardedSocket } from '../../media/net/guarded-socket.ts';
@@ -17,19 +19,30 @@ import type { Scenario as EmulatedScenario } from '../emulators/providers/mind/s
 import { emulatedModel } from './emulated-model.ts';
 import { WrongUse } from './scenario-file.ts';
 
-type Asked = Pick<CascadeModel, 'connection' | 'engine' | 'model' | 'temperature' | 'settings'>;
+type Asked = Pick<CascadeModel, 'connection' | 'model' | 'temperature' | 'settings'> & {
+  engine?: string | undefined;
+};
 
 export interface ModelsOfTest {
-  /** In the order of the agent's own; throws `WrongUse` for a connection that is not there. */
+  /** In the order of the agent's own; throws `WrongUse` for one that cannot be asked. */
   openFor(definition: AgentDefinition, clock: Clock): LanguageModel[];
+  /** Without an engine: that of the connection's provider. */
   open(asked: Asked, clock: Clock): LanguageModel;
   /** A real one is thinking. */
   readonly waitsForOthers: boolean;
   close(): void;
 }
 
-export function emulatedModels(scenario: EmulatedScenario): ModelsOfTest {
-  const open = ({ model }: Asked, clock: Clock): LanguageModel => emulatedModel(scenario, model, clock);
+/** Of an agent that names none. */
+export const EMULATED_CONNECTION = 'brain';
+
+/** By the connections that the agent thinks with. */
+export function emulatedModels(scenario: EmulatedScenario, definition: AgentDefinition): ModelsOfTest {
+  const known = [...new Set([...thinkersOf(definition).map(({ connection }) => connection), EMULATED_CONNECTION])];
+  const open = ({ connection, model }: Asked, clock: Clock): LanguageModel => {
+    if (!known.includes(connection)) throw connectionMissing(connection, model, known);
+    return emulatedModel(scenario, model, clock);
+  };
   return {
     openFor: (definition, clock) => thinkersOf(definition).map((asked) => open(asked, clock)),
     open,
@@ -50,11 +63,36 @@ export const NO_MODELS: ModelsOfTest = {
   close() {},
 };
 
-const SERVICE_OF_ENGINE: Readonly<Record<string, string>> = {
+const SERVICE_OF_ENGINE: Readonly<Record<EngineName<'think'>, string>> = {
   openai: 'openai-chat',
   anthropic: 'anthropic-messages',
   gemini: 'gemini-generate',
 };
+const THINK_ENGINES = Object.keys(ENGINES.think) as EngineName<'think'>[];
+
+function connectionMissing(connection: string, model: string, known: readonly string[]): WrongUse {
+  return new WrongUse(
+    `there is no connection '${connection}' for the model '${model}'; there are: ${known.join(', ') || 'none'}`,
+  );
+}
+
+/** Throws `WrongUse` where the connection has no model of that engine, or none at all. */
+function serviceFor({ connection, engine, model }: Asked, { provider }: ConnectionGrant): ServiceKind {
+  const title = isProviderName(provider) ? PROVIDERS[provider].title : provider;
+  const own = THINK_ENGINES.find((name) => ENGINES.think[name].provider === provider);
+  if (own === undefined) {
+    const others = THINK_ENGINES.map((name) => PROVIDERS[ENGINES.think[name].provider].title).join('; ');
+    throw new WrongUse(
+      `the connection '${connection}' for the model '${model}' is one to ${title}, which has no language models; these have: ${others}`,
+    );
+  }
+  if (engine !== undefined && engine !== own) {
+    throw new WrongUse(
+      `the model '${model}' is asked by the engine '${engine}', and its connection '${connection}' is one to ${title}: write "engine": "${own}", or name another connection`,
+    );
+  }
+  return SERVICES.find(({ name }) => name === SERVICE_OF_ENGINE[own])!;
+}
 
 export function realModels(grants: readonly ConnectionGrant[], allowCidrs: readonly string[]): ModelsOfTest {
   const guard = createAddressGuard([...allowCidrs], 'MODEL_ALLOW_CIDRS');
@@ -66,17 +104,14 @@ export function realModels(grants: readonly ConnectionGrant[], allowCidrs: reado
     openSocket: (request, listener) => openGuardedSocket(request, { guard, clock: systemClock }, listener),
   };
   let thinking = 0;
-  const open = ({ connection, engine = DEFAULT_MODEL_ENGINE, model, temperature, settings }: Asked): LanguageModel => {
+  const open = (wanted: Asked): LanguageModel => {
+    const { connection, model, temperature, settings } = wanted;
     const grant = grants.find(({ name }) => name === connection);
     if (grant === undefined) {
-      const known = grants.map(({ name }) => name).join(', ') || 'none';
-      throw new WrongUse(`there is no connection '${connection}' for the model '${model}'; there are: ${known}`);
+      const names = grants.map(({ name }) => name);
+      throw connectionMissing(connection, model, names);
     }
-    const kind = SERVICES.find(({ name }) => name === SERVICE_OF_ENGINE[engine]);
-    if (kind === undefined) {
-      const known = Object.keys(SERVICE_OF_ENGINE).join(', ');
-      throw new WrongUse(`tests cannot ask models of the engine '${engine}': they know ${known}`);
-    }
+    const kind = serviceFor(wanted, grant);
     const asked = { ...settings, model, ...(temperature === undefined ? {} : { temperature }) };
     const opened = kind.load().then((make) => make(deps));
     return {
@@ -104,7 +139,11 @@ export function realModels(grants: readonly ConnectionGrant[], allowCidrs: reado
             settings: asked,
             say: (body: unknown) => tell(body as ModelChunk),
             end: (fault?: string | null, message = 'the answer broke off') =>
-              tell({ type: 'failed', fault: (fault ?? 'failed') as 'failed', message }),
+              tell({
+                type: 'failed',
+                fault: (fault ?? 'failed') as 'failed',
+                message: withoutSecrets(message, grant),
+              }),
             used() {},
           };
           const handler = service(line, request);
@@ -128,5 +167,6 @@ export function realModels(grants: readonly ConnectionGrant[], allowCidrs: reado
 }
 
 function thinkersOf(definition: AgentDefinition): readonly CascadeModel[] {
-  return definition.kind === 'cascade' ? definition.think : [];
+  const own = definition.kind === 'cascade' ? definition.think : [];
+  return own.map((one) => ({ engine: DEFAULT_MODEL_ENGINE, ...one }));
 }

@@ -13,13 +13,20 @@ export function resultLines(result: ScenarioResult): string[] {
       ? ''
       : `, ${passed} of ${runs.length} passed${minPassRate === 1 ? '' : ` (wanted ${percent(minPassRate)})`}`;
   const head = `  ${MARKS[outcome]} ${name} (${seconds.toFixed(2)} s${rate})`;
-  const spreads = [...new Set(runs.flatMap(({ checks }) => checks.flatMap((one) => spreadLine(one))))];
-  if (passed === runs.length) return [head, ...spreads];
-  return [head, ...failureLines(runs), ...spreads];
+  const failures = passed === runs.length ? [] : failureLines(runs);
+  return [head, ...failures, ...spreadLines(runs, failures)];
 }
 
-function spreadLine({ what, spread }: { what: string; spread?: string }): string[] {
-  return spread === undefined ? [] : [`      note: ${what}: ${spread}`];
+/** Where the judge was not of one mind; not what stands among the failures already. */
+function spreadLines(runs: readonly ScenarioRun[], told: readonly string[]): string[] {
+  const all = runs
+    .flatMap(({ checks }) => checks)
+    .flatMap(({ what, spread }) => {
+      const isTold =
+        spread !== undefined && told.some((line, at) => line.trim().startsWith(spread) && told[at - 1]?.includes(what));
+      return spread === undefined || isTold ? [] : [`      note: ${what}: ${spread}`];
+    });
+  return [...new Set(all)];
 }
 
 /** Each expectation that did not hold, how often, and what was there instead the first time; then that call. */

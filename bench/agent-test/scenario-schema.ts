@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { ENDED_REASONS, type EndedReason } from '../../media/contract/call-outcome.ts';
+import { ENGINES, type EngineName } from '../../media/contract/engine-list.ts';
 import { TOOL_FAILURES } from '../../media/contract/tools.ts';
 
 const text = z.string().min(1).max(2_000);
@@ -100,9 +101,12 @@ const toolAnswer = z
     context.issues.push({ code: 'custom', message: 'must say one of "returns" and "fails"', input: context.value });
   });
 
+/** Of a call. */
+export const LONGEST_SECONDS = 3_600;
+
 const rate = z.number().min(0).max(1);
 
-const scenario = z.strictObject({
+export const scenarioSchema = z.strictObject({
   name: text.max(120),
   placeholders: z.record(z.string(), z.string()).optional(),
   /** Of what the agent says before the caller says anything. */
@@ -111,7 +115,7 @@ const scenario = z.strictObject({
   /** Of the whole call. */
   expect: callExpected.optional(),
   /** Of the call, and of the clock on the wall. */
-  timeLimitSeconds: z.number().positive().max(3_600).default(180),
+  timeLimitSeconds: z.number().positive().max(LONGEST_SECONDS).default(180),
   repeat: z.int().min(1).max(1_000).optional(),
   minPassRate: rate.optional(),
   tools: z.record(z.string(), z.union([z.literal('real'), toolAnswer, z.array(toolAnswer).min(1)])).optional(),
@@ -136,14 +140,16 @@ export const scenarioFileSchema = z.strictObject({
   judge: z
     .strictObject({
       connection: z.string().min(1),
+      /** Absent: that of the connection's provider. */
+      engine: z.enum(Object.keys(ENGINES.think) as EngineName<'think'>[]).optional(),
       model: z.string().min(1),
       /** Of the same question; the majority counts. */
       asks: z.int().min(1).max(15).default(3),
     })
     .optional(),
   placeholders: z.record(z.string(), z.string()).default({}),
-  tools: scenario.shape.tools,
-  scenarios: z.array(scenario).min(1),
+  tools: scenarioSchema.shape.tools,
+  scenarios: z.array(scenarioSchema).min(1),
 });
 
 export type ScenarioFile = z.output<typeof scenarioFileSchema>;

@@ -5,6 +5,7 @@
 import { resolve } from 'node:path';
 import type { AgentDefinition, CascadeAgent } from '../../media/contract/agent-definition.ts';
 import { DEFAULT_MODEL_ENGINE } from '../../media/contract/engine-list.ts';
+import type { ConnectionGrant } from '../../media/contract/grant.ts';
 import { checkAgent } from '../../src/agents/check-agent.ts';
 import { type Lexicon, loadLexicon } from '../../src/agents/lexicon.ts';
 import { readAgent } from '../../src/agents/stored-agents.ts';
@@ -12,9 +13,9 @@ import { placeholdersOf } from '../../src/calls/call-setup.ts';
 import type { CommandIo } from '../../src/cli/command-io.ts';
 import { faultLines } from '../../src/errors/agent-faults.ts';
 import { type Scenario as EmulatedScenario, parseScenario } from '../emulators/providers/mind/scenario.ts';
-import { type Environment, grantsOfUsual, grantsOfWorkspace, usualOf } from './connections-of-test.ts';
-import { emulatedModels, type ModelsOfTest, NO_MODELS, realModels } from './models-of-test.ts';
-import { type ReadFile, readJson, WrongUse } from './scenario-file.ts';
+import { type Environment, grantsOfUsual, grantsOfWorkspace, usualOf, usualThinkersOf } from './connections-of-test.ts';
+import { EMULATED_CONNECTION, emulatedModels, type ModelsOfTest, NO_MODELS, realModels } from './models-of-test.ts';
+import { faultsOf, isTeaching, type ReadFile, readJson, WrongUse } from './scenario-file.ts';
 import type { Scenario, ScenarioFile } from './scenario-schema.ts';
 
 export interface Subject {
@@ -33,12 +34,15 @@ export interface Subject {
 export interface SubjectDeps {
   io: CommandIo;
   environment: Environment;
+  /** Somebody has to hear. */
+  hasSound: boolean;
 }
 
-const EMULATED_THINK: CascadeAgent['think'] = [
-  { connection: 'brain', engine: DEFAULT_MODEL_ENGINE, model: 'emulated-mini' },
-];
-const LOCAL_SPEAK: CascadeAgent['speak'] = [{ engine: 'local', voice: 'slt' }];
+/** Where nothing else says who thinks and speaks. */
+const STAND_IN: Pick<CascadeAgent, 'think' | 'speak'> = {
+  think: [{ connection: EMULATED_CONNECTION, model: 'emulated-mini' }],
+  speak: [{ engine: 'local', voice: 'slt' }],
+};
 /** Of the calls that nobody made. */
 const TEST_CALL = {
   callUuid: '00000000-0000-7000-8000-000000000000',
@@ -52,22 +56,53 @@ const EPOCH_MS = Date.UTC(2026, 0, 7, 12);
 
 let lexicon: Lexicon | undefined;
 
-/** `version`: another than the file names: a number of a stored agent, or a definition's file. Throws `WrongUse`. */
+/**
+ * `version`: another than the file names: a number of a stored agent, or a definition's file. Throws `WrongUse` with
+ * all that is wrong, before the first call.
+ */
 export async function subjectOf(read: ReadFile, deps: SubjectDeps, version?: string): Promise<Subject> {
-  const { content: file, folder } = read;
+  const { content, folder } = read;
+  const { agent, model, judge } = content;
   const inFolder = (path: string): string => resolve(folder, path);
-  const { json, about } = await definitionOf(read, deps, inFolder, version);
-  const { model } = file;
-  const emulated = model !== undefined && 'emulated' in model ? emulatedOf(read, model.emulated, inFolder) : null;
-  const definition = checked(read.path, about, withModels({ ...(json as object), ...file.change }, file, deps));
-  const missing = emulatedToolsMissing(definition, file);
-  if (missing !== null) throw new WrongUse(`${read.path}: ${missing}`);
-  const subject: Subject = {
+  const faults = new Set(read.faults);
+  const noted = async <Value>(at: string, make: () => Value | Promise<Value>): Promise<Value | null> => {
+    try {
+      return await make();
+    } catch (error) {
+      if (!isTeaching(error)) throw error;
+      faults.add(`${at}${error.message}`);
+      return null;
+    }
+  };
+  const found = agent === undefined ? null : await noted('agent: ', () => definitionOf(agent, deps, inFolder, version));
+  const given = model === undefined ? null : await noted('', () => givenBy(model, found?.json, deps, inFolder));
+  const definition =
+    found === null
+      ? null
+      : await noted('agent: ', () => {
+          const filled = 'model' in read.json ? withModels(found.json, given) : found.json;
+          return checked(found.about, { ...filled, ...content.change });
+        });
+  if (definition !== null) for (const fault of toolFaults(definition, read)) faults.add(fault);
+  // Of what could not be read nothing can be asked.
+  const isAskable = definition !== null && ('model' in read.json ? given !== null : true);
+  const models = isAskable ? modelsOf(given, definition, deps) : null;
+  if (models !== null && definition?.kind === 'cascade')
+    for (const [index, asked] of definition.think.entries())
+      await noted(`agent: think[${index}]: `, () => models.open({ engine: DEFAULT_MODEL_ENGINE, ...asked }, NO_CLOCK));
+  if (models !== null && judge !== undefined) await noted('judge: ', () => models.open(judge, NO_CLOCK));
+  if (faults.size > 0 || found === null || definition === null || models === null) {
+    models?.close();
+    throw faultsOf(read.path, [...faults]);
+  }
+  // Without a fault it was read whole.
+  const file = content as ScenarioFile;
+  return {
     file,
     definition,
-    about,
-    emulated,
-    models: await modelsOf(file, deps, emulated),
+    about: found.about,
+    emulated: given?.emulated ?? null,
+    models,
     allowCidrs: listOf(deps.environment['WEBHOOK_ALLOW_CIDRS']),
     placeholdersFor: ({ placeholders }) =>
       placeholdersOf(
@@ -80,27 +115,22 @@ export async function subjectOf(read: ReadFile, deps: SubjectDeps, version?: str
         EPOCH_MS,
       ),
   };
-  // A connection that is not there is told before the first call.
-  if (definition.kind === 'cascade') for (const asked of definition.think) subject.models.open(asked, NO_CLOCK);
-  if (file.judge !== undefined) subject.models.open(file.judge, NO_CLOCK);
-  return subject;
 }
 
 const NO_CLOCK = { nowMs: () => 0, epochMs: () => 0, after: () => () => {} };
 
 async function definitionOf(
-  { path, content }: ReadFile,
+  agent: ScenarioFile['agent'],
   { io }: SubjectDeps,
   inFolder: (path: string) => string,
   version: string | undefined,
-): Promise<{ json: unknown; about: string }> {
-  const { agent } = content;
+): Promise<{ json: object; about: string }> {
   const isNumber = version !== undefined && /^\d+$/.test(version);
   if (version !== undefined && !isNumber) return { json: bare(readJson(resolve(version))), about: version };
   if (typeof agent === 'string') {
     if (!isNumber) return { json: bare(readJson(inFolder(agent))), about: agent };
     throw new WrongUse(
-      `${path}: agent: is a file, which has no version ${version}; give --compare two files, or "agent": { "workspace": …, "id": … }`,
+      `is a file, which has no version ${version}; give --compare two files, or "agent": { "workspace": …, "id": … }`,
     );
   }
   const { workspace: slug, id: agentId, version: named } = agent;
@@ -110,69 +140,92 @@ async function definitionOf(
 }
 
 /** The body of a request to the API has it one level down. */
-function bare(json: unknown): unknown {
-  if (typeof json !== 'object' || json === null || Object.keys(json).join() !== 'definition') return json;
-  return (json as { definition: unknown }).definition;
+function bare(json: unknown): object {
+  const own =
+    (Object.keys(json ?? {}).join() === 'definition' ? (json as { definition: unknown }).definition : json) ?? {};
+  return own as object;
+}
+
+/** What the file's `model` comes to. */
+interface Given extends Pick<CascadeAgent, 'think' | 'speak'> {
+  /** Null: the models are real. */
+  emulated: EmulatedScenario | null;
+  grants: readonly ConnectionGrant[];
+}
+
+/** Throws `WrongUse`, and an `OperatorError` where there is no such workspace. */
+async function givenBy(
+  model: NonNullable<ScenarioFile['model']>,
+  agent: object | undefined,
+  { io, environment, hasSound }: SubjectDeps,
+  inFolder: (path: string) => string,
+): Promise<Given> {
+  if ('emulated' in model) return { ...STAND_IN, emulated: emulatedOf(model.emulated, inFolder), grants: [] };
+  if ('workspace' in model) {
+    return { ...STAND_IN, emulated: null, grants: await grantsOfWorkspace(io, model.workspace) };
+  }
+  // A script is heard by the local recogniser.
+  const hears = hasSound && (agent as { kind?: unknown } | undefined)?.kind === 'cascade';
+  const { think, speak, connections } = hears ? usualOf(environment) : usualThinkersOf(environment);
+  return { think, speak, emulated: null, grants: grantsOfUsual(connections) };
 }
 
 /** A prepared agent leaves open with what it thinks and speaks. */
-function withModels(json: object, { model }: ScenarioFile, { environment }: SubjectDeps): object {
+function withModels(json: object, given: Given | null): object {
   const { kind, think = [], speak = [] } = json as Partial<CascadeAgent>;
-  if (kind !== 'cascade' || model === undefined) return json;
-  const usual = 'environment' in model ? usualOf(environment) : { think: EMULATED_THINK, speak: LOCAL_SPEAK };
+  const usual = given ?? STAND_IN;
+  if (kind !== 'cascade') return json;
   return { ...json, think: think.length > 0 ? think : usual.think, speak: speak.length > 0 ? speak : usual.speak };
 }
 
-function checked(path: string, about: string, json: unknown): AgentDefinition {
+function checked(about: string, json: unknown): AgentDefinition {
   lexicon ??= loadLexicon();
   const check = checkAgent(json, lexicon);
   if (!check.ok) {
-    const lines = faultLines(check.faults).map((line) => `  ${line}`);
+    const lines = faultLines(check.faults).map((line) => `    ${line}`);
     throw new WrongUse(
-      `${path}: agent: ${about} is no agent that could hold a call (docs/agents.md, docs/cascade.md):\n${lines.join('\n')}`,
+      `${about} is no agent that could hold a call (docs/agents.md, docs/cascade.md):\n${lines.join('\n')}`,
     );
   }
   if (check.definition.kind !== 'tone') return check.definition;
-  throw new WrongUse(`${path}: agent: ${about} plays a tone and says nothing that could be tested; name another`);
+  throw new WrongUse(`${about} plays a tone and says nothing that could be tested; name another`);
 }
 
-function emulatedToolsMissing(definition: AgentDefinition, { tools, scenarios }: ScenarioFile): string | null {
-  const own = (definition.kind === 'tone' ? undefined : definition.tools) ?? [];
-  const names = own.map(({ name }) => name);
-  for (const { name } of own) {
-    if (tools?.[name] !== undefined || scenarios.every((one) => one.tools?.[name] !== undefined)) continue;
-    return `tools.${name}: the agent has this tool, and the file does not say how it is answered; add "${name}": { "returns": … }, or "real" to ask its endpoint`;
-  }
-  for (const name of [tools, ...scenarios.map((one) => one.tools)].flatMap((one) => Object.keys(one ?? {}))) {
-    if (!names.includes(name))
-      return `tools.${name}: the agent has no such tool; it has ${names.join(', ') || 'none'}: correct its name, or take it out`;
-  }
-  return null;
+/** By the names alone: what stands behind them is the shape's. */
+function toolFaults(definition: AgentDefinition, { json }: ReadFile): string[] {
+  const own = ((definition.kind === 'tone' ? undefined : definition.tools) ?? []).map(({ name }) => name);
+  const namesIn = (holder: unknown): string[] => Object.keys((holder as { tools?: object } | null)?.tools ?? {});
+  const scenarios = Array.isArray(json['scenarios']) ? json['scenarios'] : [];
+  const answered = (name: string): boolean =>
+    namesIn(json).includes(name) || scenarios.every((one) => namesIn(one).includes(name));
+  const unanswered = own.filter((name) => !answered(name));
+  const strange = new Set([json, ...scenarios].flatMap(namesIn).filter((name) => !own.includes(name)));
+  return [
+    ...unanswered.map(
+      (name) =>
+        `tools.${name}: the agent has this tool, and the file does not say how it is answered; add "${name}": { "returns": … }, or "real" to ask its endpoint`,
+    ),
+    ...[...strange].map(
+      (name) =>
+        `tools.${name}: the agent has no such tool; it has ${own.join(', ') || 'none'}: correct its name, or take it out`,
+    ),
+  ];
 }
 
-function emulatedOf(
-  read: ReadFile,
-  given: string | Record<string, unknown>,
-  inFolder: (path: string) => string,
-): EmulatedScenario {
+function emulatedOf(given: string | Record<string, unknown>, inFolder: (path: string) => string): EmulatedScenario {
+  const json = typeof given === 'string' ? readJson(inFolder(given)) : given;
   try {
-    return parseScenario(typeof given === 'string' ? readJson(inFolder(given)) : given);
+    return parseScenario(json);
   } catch (error) {
-    if (error instanceof WrongUse) throw error;
-    throw new WrongUse(`${read.path}: model.emulated: ${(error as Error).message}`);
+    throw new WrongUse(`model.emulated: ${(error as Error).message}`);
   }
 }
 
-async function modelsOf(
-  { model }: ScenarioFile,
-  { io, environment }: SubjectDeps,
-  emulated: EmulatedScenario | null,
-): Promise<ModelsOfTest> {
-  if (emulated !== null) return emulatedModels(emulated);
+function modelsOf(given: Given | null, definition: AgentDefinition, { environment }: SubjectDeps): ModelsOfTest {
+  if (given === null) return NO_MODELS;
+  if (given.emulated !== null) return emulatedModels(given.emulated, definition);
   const allowCidrs = [...listOf(environment['MODEL_ALLOW_CIDRS']), ...listOf(environment['WEBHOOK_ALLOW_CIDRS'])];
-  if (model === undefined || 'emulated' in model) return NO_MODELS;
-  if ('environment' in model) return realModels(grantsOfUsual(usualOf(environment)), allowCidrs);
-  return realModels(await grantsOfWorkspace(io, model.workspace), allowCidrs);
+  return realModels(given.grants, allowCidrs);
 }
 
 function listOf(text: string | undefined): string[] {

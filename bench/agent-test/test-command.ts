@@ -2,23 +2,22 @@
  * `parley agent test` as a function: options and a terminal in, exit code out. Reads the files, runs their scenarios,
  * reports. Called by `main.ts` and by tests.
  */
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { type CommandIo, createCommandIo, type Terminal } from '../../src/cli/command-io.ts';
-import { OperatorError } from '../../src/errors/operator-error.ts';
 import { compare } from './compare.ts';
 import { holdTextCall } from './hold-text-call.ts';
 import { junitXml } from './junit.ts';
 import { keepFailure } from './keep-failure.ts';
 import { resultLines, summaryLine } from './report.ts';
 import { type HoldCall, runFile, type ScenarioResult } from './run-scenario.ts';
-import { filesOf, type ReadFile, readScenarioFile, WrongUse } from './scenario-file.ts';
+import { filesOf, isTeaching, readScenarioFile, WrongUse } from './scenario-file.ts';
 import type { Scenario } from './scenario-schema.ts';
 import { type Subject, subjectOf } from './subject.ts';
 import { runOnChange } from './watch.ts';
 
-/** All well; something failed; wrong use; nothing failed, but not everything could be judged; Ctrl-C. */
-export const EXIT = { well: 0, failed: 1, wrongUse: 2, notJudged: 3, interrupted: 130 } as const;
+/** All well; something failed; wrong use; nothing failed, but not everything could be judged; Ctrl-C; SIGTERM. */
+export const EXIT = { well: 0, failed: 1, wrongUse: 2, notJudged: 3, interrupted: 130, terminated: 143 } as const;
 
 export interface TestOptions {
   files: readonly string[];
@@ -58,8 +57,9 @@ export async function testCommand(options: TestOptions, deps: TestDeps): Promise
   const once = async (): Promise<number> => {
     const open: Subject[] = [];
     try {
-      return await runOnce(options, terminal, audio ?? AS_TEXT, async (read, version) => {
-        const made = await subjectOf(read, { io, environment: terminal.environment }, version);
+      return await runOnce(options, terminal, audio ?? AS_TEXT, async (file, version) => {
+        const subjectDeps = { io, environment: terminal.environment, hasSound: options.audio };
+        const made = await subjectOf(readScenarioFile(file), subjectDeps, version);
         open.push(made);
         return made;
       });
@@ -97,7 +97,7 @@ function watchedOf(file: string): string[] {
 
 /** Of whoever uses it, a sentence; of a fault of this program, where it happened. */
 function sentenceOf(error: unknown): string {
-  if (error instanceof WrongUse || error instanceof OperatorError) return error.message;
+  if (isTeaching(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
@@ -105,17 +105,19 @@ async function runOnce(
   options: TestOptions,
   terminal: Terminal,
   { hold, refusal }: Omit<AudioHolder, 'close'>,
-  subjectFor: (read: ReadFile, version?: string) => Promise<Subject>,
+  subjectFor: (file: string, version?: string) => Promise<Subject>,
 ): Promise<number> {
-  const { repeat, minPassRate, only, compare: versions, junit, keep } = options;
+  const { files, repeat, minPassRate, only, compare: versions, junit, keep } = options;
   const write = (lines: readonly string[]): void => terminal.write(lines.map((line) => `${line}\n`).join(''));
-  // Every file is checked before the first call.
-  const reads = options.files.map(readScenarioFile);
-  const runAll = async (version?: string): Promise<ScenarioResult[]> => {
+  // All of them are checked before the first call.
+  const perVersion = await allOf(
+    (versions ?? [undefined]).map((version) => allOf(files.map((file) => subjectFor(file, version)))),
+  );
+  if (junit !== undefined) checkWritable(junit);
+  const runAll = async (subjects: readonly Subject[]): Promise<ScenarioResult[]> => {
     const results: ScenarioResult[] = [];
-    const subjects = await Promise.all(reads.map((read) => subjectFor(read, version)));
     for (const [index, subject] of subjects.entries()) {
-      const { path } = reads[index]!;
+      const path = files[index]!;
       write([`${path}: ${subject.about}`]);
       const own = await runFile(path, subject, {
         repeat,
@@ -125,7 +127,13 @@ async function runOnce(
         refusal,
         ran(file, { name }, number, run) {
           if (run.outcome === 'passed') return;
-          run.keptAt = keepFailure(keep, { file, name, number, about: subject.about }, run);
+          try {
+            run.keptAt = keepFailure(keep, { file, name, number, about: subject.about }, run);
+          } catch (error) {
+            // The run has its outcome all the same.
+            const why = (error as Error).message;
+            terminal.writeError(`No record of '${name}' is kept: ${why}; name another folder with --keep\n`);
+          }
         },
       });
       write(own.flatMap(resultLines));
@@ -136,18 +144,48 @@ async function runOnce(
     return results;
   };
 
+  const report = (results: readonly ScenarioResult[]): void => {
+    if (junit !== undefined) writing(junit, () => writeFileSync(junit, junitXml(results)));
+  };
+  const before = await runAll(perVersion[0]!);
   if (versions === null) {
-    const results = await runAll();
-    if (junit !== undefined) writeFileSync(junit, junitXml(results));
-    return codeOf(results);
+    report(before);
+    return codeOf(before);
   }
-  const before = await runAll(versions[0]);
-  const after = await runAll(versions[1]);
-  if (junit !== undefined) writeFileSync(junit, junitXml(after));
+  const after = await runAll(perVersion[1]!);
+  report(after);
   const { lines, isWorse } = compare(before, after);
   write(['', ...lines]);
   if (isWorse) return EXIT.failed;
   return codeOf(after) === EXIT.notJudged ? EXIT.notJudged : EXIT.well;
+}
+
+/** Of several that are wrong use what is wrong with each; a fault of this program goes before. */
+async function allOf<Value>(wanted: readonly Promise<Value>[]): Promise<Value[]> {
+  const settled = await Promise.allSettled(wanted);
+  const faults = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+  const strange = faults.find((fault) => !isTeaching(fault));
+  if (strange !== undefined) throw strange;
+  if (faults.length > 0) throw new WrongUse([...new Set(faults.map(sentenceOf))].join('\n'));
+  return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+}
+
+/** Leaves nothing behind but folders: the results come when there are any. */
+function checkWritable(junit: string): void {
+  writing(junit, () => {
+    mkdirSync(dirname(resolve(junit)), { recursive: true });
+    const wasThere = existsSync(junit);
+    closeSync(openSync(junit, 'a'));
+    if (!wasThere) rmSync(junit);
+  });
+}
+
+function writing(junit: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw new WrongUse(`--junit: ${junit} cannot be written: ${(error as Error).message}; name another file`);
+  }
 }
 
 function codeOf(results: readonly ScenarioResult[]): number {

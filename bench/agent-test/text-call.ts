@@ -10,7 +10,7 @@ import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import type { LanguageModel } from '../../media/contract/model.ts';
 import type { ToolAnswer } from '../../media/contract/tools.ts';
 import type { VirtualClock } from '../harness/virtual-clock.ts';
-import { emptyCall, type HeldCall } from './held-call.ts';
+import { emptyCall, endlessOf, type HeldCall } from './held-call.ts';
 import { type Said, TextMouth } from './text-mouth.ts';
 import { TextToolUses } from './text-tool-uses.ts';
 
@@ -85,7 +85,7 @@ export class TextCall {
     if (!this.mouth.isSilent) return 'the agent was still speaking';
     if (this.#isAsked.size > 0) return 'a model had not answered';
     if (this.#tools.isAtWork) return 'a tool had not answered';
-    return this.#isHeld ? 'the agent did not listen' : 'the agent said nothing and did not end the call';
+    return this.#isHeld ? 'the agent did not listen' : endlessOf(this.held, this.exchange);
   }
 
   start(): void {

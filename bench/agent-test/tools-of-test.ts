@@ -82,6 +82,8 @@ export class ToolsOfTest {
   }
 }
 
+type AnswerOfTest = Extract<ToolAnswers, readonly unknown[]>[number];
+
 /** What a use of a tool is answered with, and when; the audio call's endpoint answers the same. */
 export function emulatedAnswer(
   tool: Pick<ToolDefinition, 'name' | 'parameters'>,
@@ -90,7 +92,12 @@ export function emulatedAnswer(
 ): { answer: ToolAnswer; afterMs: number } {
   const checked = checkArguments(tool.parameters, args);
   if (!checked.ok) return { answer: toolFailed('bad_arguments', checked.problem), afterMs: 0 };
-  const found = [answers].flat().find(({ when }) => when === undefined || isPart(when, checked.value));
+  let found: AnswerOfTest | undefined;
+  try {
+    found = [answers].flat().find(({ when }) => when === undefined || isPart(when, checked.value));
+  } catch (error) {
+    return { answer: toolFailed('failed', `"when" of '${tool.name}': ${(error as Error).message}`), afterMs: 0 };
+  }
   if (found === undefined) {
     const message = `the test answers '${tool.name}' for other arguments only; end its list with an answer without "when"`;
     return { answer: toolFailed('failed', message), afterMs: 0 };

@@ -4,13 +4,16 @@
  * where a filter knows two values only, the three shares lie in three workspaces. Calls without a talk have no
  * transcript, as in life.
  */
+import { CALL_PARTS } from '../../src/calls/call-parts.ts';
+import { MOST_RETENTION_DAYS } from '../../src/retention/retention-rules.ts';
 import type { Database } from '../../src/store/database.ts';
 
 export interface Tenant {
   slug: string;
   workspaceId: string;
-  agents: { half: string; hundredth: string; one: string };
-  lines: { half: string; hundredth: string; one: string };
+  /** What half of the calls have, a hundredth, one, and all others. */
+  agents: { half: string; hundredth: string; one: string; others: string };
+  lines: { half: string; hundredth: string; one: string; others: string };
   calls: number;
 }
 
@@ -36,6 +39,7 @@ export function tenantsOf(totalCalls: number): Tenant[] {
       half: uuidOf(kind, index * 10),
       hundredth: uuidOf(kind, index * 10 + 1),
       one: uuidOf(kind, index * 10 + 2),
+      others: uuidOf(kind, index * 10 + 3),
     });
     const calls = Math.round(totalCalls * share);
     return { slug: `tenant-${index}`, workspaceId: uuidOf('a1', index), agents: many('a2'), lines: many('a3'), calls };
@@ -96,6 +100,11 @@ async function addTenants(database: Database, tenants: readonly Tenant[]): Promi
       workspaceId,
       slug,
     ]);
+    // The log is older than what is kept of calls by default: a service beside it would purge it.
+    await database.query(
+      `INSERT INTO retention_rules (workspace_id, kind, days) SELECT $1, kind, $2 FROM unnest($3::text[]) AS kind ON CONFLICT DO NOTHING`,
+      [workspaceId, MOST_RETENTION_DAYS, CALL_PARTS],
+    );
     for (const id of Object.values(agents)) {
       await database.query(
         `INSERT INTO agents (id, workspace_id, name, direction, current_version) VALUES ($1, $2, 'a', 'any', 1) ON CONFLICT DO NOTHING`,

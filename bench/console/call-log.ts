@@ -233,7 +233,7 @@ async function measureExport(of: Measuring, page: Page, format: 'csv' | 'ndjson'
   let most = beforeMegabytes;
   const progress = new Set<string>();
   const beganMs = performance.now();
-  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
   await page.getByRole('button', { name: format === 'csv' ? 'As CSV' : 'As NDJSON' }).click();
   let row: ExportRow | undefined;
   while (row?.state !== 'completed') {

@@ -43,6 +43,7 @@ export interface BoardFigures {
 const NO_LIMIT = 10_000;
 const SETTLE_MS = 3_000;
 const SCROLL_MS = 5_000;
+const LEFT_ALONE_MS = 1_000;
 const SHARE_SAID = 0.1;
 const QUIET: ScriptedAgent = {
   kind: 'scripted',
@@ -52,7 +53,11 @@ const QUIET: ScriptedAgent = {
   voice: 'kal16',
   script: 'Be there.',
   greeting: 'Hello.',
-  steps: [{ id: 'wait', say: 'Please hold.', expect: 'yesno', replies: [{ intent: 'yes', phrases: ['yes'] }] }],
+  // Nobody says yes: the far ends are silent.
+  steps: [
+    { id: 'wait', say: 'Please hold.', expect: 'yesno', replies: [{ intent: 'yes', phrases: ['yes'], goto: 'bye' }] },
+    { id: 'bye', say: 'Goodbye.', end: { reason: 'agent_hangup' } },
+  ],
   fallback: { say: ['Sorry?'], after: 9, goto: 'wait' },
   idle: { promptAfterMs: 60_000, say: [], endAfterMs: 600_000 },
   maxDurationSeconds: 3_600,
@@ -188,7 +193,10 @@ async function begin(
   return { callUuids, refused: calls - callUuids.length };
 }
 
-/** Half of it in the first list of calls. A call is asked one thing at a time. */
+/**
+ * Half of it in the first list of calls. A call is left alone for a while after each step: two within a quarter of a
+ * second are drawn once, and what was never drawn would count as drawn with the next step to the same state.
+ */
 async function steer(
   gateway: Gateway,
   { seconds, eventsPerSecond }: BoardOptions,
@@ -202,8 +210,9 @@ async function steer(
   const steps = Array.from({ length: seconds * eventsPerSecond }, async (_, index) => {
     await wait(Math.max(0, beganMs + (index * 1000) / eventsPerSecond - performance.now()));
     const among = index % 2 === 0 ? near : all;
-    const callUuid = among[Math.floor(random() * among.length)]!;
-    if (busy.has(callUuid)) return;
+    const free = among.filter((one) => !busy.has(one));
+    const callUuid = free[Math.floor(random() * free.length)];
+    if (callUuid === undefined) return;
     busy.add(callUuid);
     const says = !muted.has(callUuid) && random() < SHARE_SAID;
     const action = muted.has(callUuid) ? 'unmute_agent' : 'mute_agent';
@@ -213,7 +222,7 @@ async function steer(
       headers: { authorization: `Bearer ${gateway.apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    busy.delete(callUuid);
+    setTimeout(() => busy.delete(callUuid), LEFT_ALONE_MS).unref();
     if (!answer.ok) not++;
     else {
       done++;

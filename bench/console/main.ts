@@ -62,7 +62,11 @@ const measures = {
 };
 const figures: Record<string, unknown> = {};
 let exitCode = 0;
+let isStopped = false;
+// Chromium is closed by playwright's own listeners: the part that is under way fails, and ends its service.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => (isStopped = true));
 for (const part of parts) {
+  if (isStopped) break;
   const loadBefore = loadavg()[0]!;
   try {
     const measured = await measures[part]();
@@ -78,4 +82,4 @@ mkdirSync('data/bench', { recursive: true });
 const report = { at: new Date(), node: process.version, cores: availableParallelism(), figures };
 writeFileSync(values.out, JSON.stringify(report, null, 2));
 log(`written: ${values.out}`);
-process.exit(exitCode);
+process.exit(isStopped ? 130 : exitCode);

@@ -12,36 +12,17 @@ import { startBookingPlay } from './booking/booking-play.ts';
 import { narrateCallee, narrateGateway } from './narrate.ts';
 import { startPageServer } from './page-server.ts';
 import type { Play } from './play.ts';
-import { LISTENS, SPEAKS, THINKS, USUAL_CHOICE } from './restaurant/providers.ts';
 import { startRestaurantPlay } from './restaurant/restaurant-play.ts';
 import { type Story, tellStory } from './story.ts';
+import { DEMO_USAGE } from './usage.ts';
 
 const PREFERRED_PORT = 8080;
 const PREFERRED_PAGE_PORT = 8090;
 /** For what the event stream still holds when the record is complete. */
 const LAST_EVENTS_MS = 500;
 
-const { values } = readOptions({
-  command: 'npm run demo -- [options]',
-  about:
-    'A phone conversation between two simulated people who really listen and speak. PORT and PARLEY_DATA_DIR are honoured.',
-  options: {
-    agent: { type: 'string', default: 'scripted' },
-    listen: { type: 'string', default: USUAL_CHOICE.listen },
-    think: { type: 'string', default: USUAL_CHOICE.think },
-    speak: { type: 'string', default: USUAL_CHOICE.speak },
-    once: { type: 'boolean', default: false },
-    'data-dir': { type: 'string', default: process.env['PARLEY_DATA_DIR'] || 'data/demo' },
-  },
-  meanings: {
-    agent: '<kind> scripted (a script, no provider) or cascade (a free conversation)',
-    listen: `<name> of the cascade: ${Object.keys(LISTENS).join(', ')}`,
-    think: `<name> likewise: ${Object.keys(THINKS).join(', ')}`,
-    speak: `<name> likewise: ${Object.keys(SPEAKS).join(', ')}`,
-    once: 'end after the first call, with 0 only if it really happened',
-    'data-dir': '<folder> of the database and recordings (PARLEY_DATA_DIR, else data/demo)',
-  },
-});
+const { values } = readOptions(DEMO_USAGE);
+const dataDir = values['data-dir'] ?? (process.env['PARLEY_DATA_DIR'] || 'data/demo');
 const staysUp = !values.once && process.stdout.isTTY === true;
 const beganAtEpochMs = Number(process.env['PARLEY_DEMO_BEGAN_AT_EPOCH_MS'] ?? Date.now());
 
@@ -165,10 +146,7 @@ function showEntry(story: Story, entry: Call, recording: Buffer | null): void {
   if (staysUp) {
     // Signed, for a day: a player opens it as it is.
     story.figure('listen', entry.recording?.url ?? '-');
-    story.figure(
-      'keep it',
-      `PARLEY_DATA_DIR=${values['data-dir']} npx parley recording get ${entry.callUuid} --output call.ogg`,
-    );
+    story.figure('keep it', `PARLEY_DATA_DIR=${dataDir} npx parley recording get ${entry.callUuid} --output call.ogg`);
   }
   story.heading('Transcript (only what was heard)');
   for (const line of (entry.transcript ?? '').split('\n')) story.figure('', line);
@@ -188,7 +166,7 @@ async function main(): Promise<number> {
     // As it is delivered, unless somebody says otherwise.
     controlEnv: { PARLEY_ADMISSION: process.env['PARLEY_ADMISSION'] ?? 'measured' },
     environment: play.environment,
-    dataDir: values['data-dir'],
+    dataDir,
     agent: play.agent,
     personas: play.personas,
     connections: play.connections,

@@ -9,6 +9,8 @@ export interface Column<Row> {
   /** Nothing stands in the heading: of a column of buttons. */
   isHidden?: boolean;
   isNumber?: boolean;
+  /** One or two words, or an address: never broken. */
+  isShort?: boolean;
   cell(row: Row): ComponentChildren;
 }
 
@@ -34,11 +36,11 @@ export function Table<Row>(props: {
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ name, isHidden, isNumber, cell }) => (
+              {columns.map(({ name, isHidden, cell, ...column }) => (
                 <td
                   key={name}
                   data-name={isHidden === true ? undefined : name}
-                  class={isHidden === true ? 'buttons' : isNumber === true ? 'number' : undefined}
+                  class={isHidden === true ? 'buttons' : classOf(column)}
                 >
                   <div class="value">{cell(row)}</div>
                 </td>
@@ -49,4 +51,9 @@ export function Table<Row>(props: {
       </table>
     </div>
   );
+}
+
+function classOf({ isNumber, isShort }: Pick<Column<never>, 'isNumber' | 'isShort'>): string | undefined {
+  if (isNumber === true) return 'number';
+  return isShort === true ? 'short' : undefined;
 }

@@ -13,6 +13,7 @@ import {
   readAgent,
 } from '../agents/stored-agents.ts';
 import { faultLines } from '../errors/agent-faults.ts';
+import { jsonFault } from '../errors/json-fault.ts';
 import { OperatorError } from '../errors/operator-error.ts';
 import { setAgentLine } from '../suppressions/calling-policy.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
@@ -106,6 +107,6 @@ export async function readJsonFile(file: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new OperatorError('invalid', `${file} is not JSON: ${(error as Error).message}`);
+    throw new OperatorError('invalid', `${file} is not JSON: ${jsonFault(text, error)}`);
   }
 }

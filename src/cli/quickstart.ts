@@ -84,8 +84,8 @@ export async function quickstart(
 }
 
 /** What is wrong with an address is said by the name of the variable that gave it. */
-function ofVariable({ name, baseUrl }: UsualProviders['connections'][number], error: unknown): unknown {
-  const variable = BASE_URL_VARIABLES[name];
+function ofVariable({ provider, baseUrl }: UsualProviders['connections'][number], error: unknown): unknown {
+  const variable = BASE_URL_VARIABLES[provider];
   if (!(error instanceof OperatorError) || baseUrl === undefined || variable === undefined) return error;
   const wayOut = /MODEL_ALLOW_CIDRS/.test(error.reason)
     ? ' The running service needs that setting too: start it anew with it.'

@@ -2,6 +2,7 @@
  * How each provider is asked whether a key is right, which models it has, and whether a model answers. The parts of a
  * trial that differ between providers; `provider-trial.ts` sends them. Pure.
  */
+import { geminiModelPath } from '../../media/contract/gemini-model-path.ts';
 import type { ProviderName } from '../../media/contract/providers.ts';
 import { memberOf, parsed } from './provider-words.ts';
 
@@ -77,7 +78,7 @@ export const PROVIDER_REQUESTS: Readonly<Record<ProviderName, ProviderRequests>>
     // It is told as a wrong request (400).
     isWrongKey: (body) => body.includes('API_KEY_INVALID'),
     modelTrial: {
-      path: (model) => `/v1beta/models/${encodeURIComponent(model.replace(/^models\//, ''))}:generateContent`,
+      path: (model) => `/${geminiModelPath(model)}:generateContent`,
       bodies: () => [
         { contents: [{ role: 'user', parts: [{ text: 'Say: yes.' }] }], generationConfig: { maxOutputTokens: 1 } },
       ],

@@ -22,8 +22,9 @@ interface Party<Part> {
   title: string;
   provider: ProviderName;
   key: string;
-  /** A server of one's own is there where its address is, and may want no key. */
-  baseUrl?: string;
+  /** Names the address, where it is another than the provider's own: a region, a proxy, a server of one's own. */
+  baseUrl: string;
+  /** It is there where its address is, and may want no key. */
   isOwnServer?: true;
   part(lookUp: LookUp): Part;
 }
@@ -41,6 +42,7 @@ const EARS: readonly Party<CascadeAgent['listen']>[] = [
     title: 'AssemblyAI',
     provider: 'assemblyai',
     key: 'ASSEMBLYAI_API_KEY',
+    baseUrl: 'ASSEMBLYAI_BASE_URL',
     part: () => ({ connection: 'ears', engine: 'assemblyai' }),
   },
 ];
@@ -58,6 +60,7 @@ const BRAINS: readonly Party<CascadeAgent['think'][number]>[] = [
     title: 'Anthropic',
     provider: 'anthropic',
     key: 'ANTHROPIC_API_KEY',
+    baseUrl: 'ANTHROPIC_BASE_URL',
     part: (lookUp) => ({
       connection: 'brain',
       engine: 'anthropic',
@@ -68,6 +71,7 @@ const BRAINS: readonly Party<CascadeAgent['think'][number]>[] = [
     title: 'Gemini',
     provider: 'gemini',
     key: 'GEMINI_API_KEY',
+    baseUrl: 'GEMINI_BASE_URL',
     part: (lookUp) => ({
       connection: 'brain',
       engine: 'gemini',
@@ -94,6 +98,7 @@ const VOICES: readonly Party<CascadeAgent['speak'][number]>[] = [
     title: 'Cartesia',
     provider: 'cartesia',
     key: 'CARTESIA_API_KEY',
+    baseUrl: 'CARTESIA_BASE_URL',
     part: (lookUp) => ({
       connection: 'voice',
       engine: 'cartesia',
@@ -110,12 +115,10 @@ export const KEY_VARIABLES: readonly string[] = [
   ...new Set([EARS, BRAINS, VOICES].flatMap((parties) => parties.map(({ key }) => key))),
 ];
 
-/** Of the address of each connection that may have another, by its name. */
-export const BASE_URL_VARIABLES: Readonly<Record<string, string>> = {
-  ears: EARS[0]!.baseUrl!,
-  brain: BRAINS[0]!.baseUrl!,
-  voice: VOICES[0]!.baseUrl!,
-};
+/** Of the address of a connection, by its provider. */
+export const BASE_URL_VARIABLES: Readonly<Record<string, string>> = Object.fromEntries(
+  [EARS, BRAINS, VOICES].flatMap((parties) => parties.map(({ provider, baseUrl }) => [provider, baseUrl])),
+);
 
 /**
  * `lookUp` gives the value of a variable. Null where there are no ears or no model; where no other voice is there the
@@ -123,30 +126,35 @@ export const BASE_URL_VARIABLES: Readonly<Record<string, string>> = {
  */
 export function usualProviders(lookUp: LookUp): UsualProviders | null {
   const ears = firstOf(EARS, lookUp);
+  const others = usualThinkers(lookUp);
+  if (ears === undefined || others === null) return null;
+  return {
+    ...others,
+    connections: [connection('ears', ears, lookUp), ...others.connections],
+    listen: ears.part(lookUp),
+    about: `${ears.title}, ${others.about}`,
+  };
+}
+
+/** As `usualProviders`, where nobody has to hear. Null where there is no model. */
+export function usualThinkers(lookUp: LookUp): Omit<UsualProviders, 'listen'> | null {
   const brain = firstOf(BRAINS, lookUp);
-  if (ears === undefined || brain === undefined) return null;
+  if (brain === undefined) return null;
   const voice = firstOf(VOICES, lookUp);
   const think = brain.part(lookUp);
-  const brainUrl = brain.baseUrl === undefined ? undefined : lookUp(brain.baseUrl);
-  const about = [ears.title, `${brainUrl || brain.title} with ${think.model}`, voice?.title ?? 'the local voice'];
   return {
     connections: [
-      connection('ears', ears, lookUp),
       connection('brain', brain, lookUp),
       ...(voice === undefined ? [] : [connection('voice', voice, lookUp)]),
     ],
-    listen: ears.part(lookUp),
     think: [think],
     speak: [voice?.part(lookUp) ?? LOCAL_VOICE],
-    about: about.join(', '),
+    about: `${lookUp(brain.baseUrl) || brain.title} with ${think.model}, ${voice?.title ?? 'the local voice'}`,
   };
 }
 
 function firstOf<Part>(parties: readonly Party<Part>[], lookUp: LookUp): Party<Part> | undefined {
-  return parties.find(
-    ({ key, baseUrl, isOwnServer }) =>
-      lookUp(key) || (isOwnServer === true && baseUrl !== undefined && lookUp(baseUrl)),
-  );
+  return parties.find(({ key, baseUrl, isOwnServer }) => lookUp(key) || (isOwnServer === true && lookUp(baseUrl)));
 }
 
 function connection(
@@ -154,7 +162,7 @@ function connection(
   { provider, key, baseUrl }: Party<unknown>,
   lookUp: LookUp,
 ): UsualProviders['connections'][number] {
-  const url = baseUrl === undefined ? undefined : lookUp(baseUrl) || undefined;
+  const url = lookUp(baseUrl) || undefined;
   const apiKey = lookUp(key) || undefined;
   return {
     name,

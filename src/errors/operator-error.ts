@@ -11,10 +11,10 @@ export class OperatorError extends Error {
 
   /**
    * `command`: what to do on the command line, such as `see: parley line list acme`; clients of the API are not told
-   * it.
+   * it. Told as it is typed where `parley` is on no path.
    */
   constructor(code: OperatorError['code'], reason: string, command?: string) {
-    super(command === undefined ? reason : `${reason}; ${command}`);
+    super(command === undefined ? reason : `${reason}; ${command.replace(/(?<!npx )\bparley /g, 'npx parley ')}`);
     this.name = 'OperatorError';
     this.code = code;
     this.reason = reason;

@@ -121,6 +121,9 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await eventually('the next turn to be lit', async () =>
       (await page.locator('.turn.now').allTextContents()).some((text) => text.includes('We are open')),
     );
+    // An address that was cut off before the id leads to the list.
+    await page.goto(`${rig.origin}/console/#/w/acme/call/`);
+    await page.getByRole('heading', { name: 'Calls', exact: true }).waitFor();
     await page.goto(`${rig.origin}/console/#/w/acme/call/${callUuid}/replies`);
     await page.getByText('400 ms').first().waitFor();
     expect(visit.errors).toEqual([]);

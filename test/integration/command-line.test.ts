@@ -39,7 +39,7 @@ describe('bin/parley.mjs', () => {
     expect(failed).toEqual({
       code: 1,
       out: '',
-      err: "API access is off for 'acme'; first: parley workspace api enable acme\n",
+      err: "API access is off for 'acme'; first: npx parley workspace api enable acme\n",
     });
   });
 

@@ -141,6 +141,10 @@ export const SPEAKS: Readonly<Record<string, Party<Voice>>> = {
   },
 };
 
+/** The voice that runs here. The local ear is none of a free conversation: it knows the phrases of scripts alone. */
+export const LOCAL = 'local';
+const LOCAL_VOICE: Voice = { engine: 'local', voice: 'slt' };
+
 export const USUAL_CHOICE: ProviderChoice = { listen: 'deepgram', think: 'openai', speak: 'elevenlabs' };
 
 /**
@@ -154,8 +158,8 @@ export async function startPlayProviders(
 ): Promise<PlayProviders> {
   const ears = partyOf(LISTENS, 'listen', choice.listen);
   const brain = partyOf(THINKS, 'think', choice.think);
-  const voice = partyOf(SPEAKS, 'speak', choice.speak);
-  const parties = { ears, brain, voice };
+  const voice = choice.speak === LOCAL ? null : partyOf(SPEAKS, 'speak', choice.speak, `, ${LOCAL}`);
+  const parties = { ears, brain, ...(voice === null ? {} : { voice }) };
   const variables = [...new Set(Object.values(parties).map(({ keyVariable }) => keyVariable))];
   const missing = variables.filter((name) => !environment[name]);
   const isEmulated = missing.length === variables.length;
@@ -170,7 +174,7 @@ export async function startPlayProviders(
     isEmulated,
     listen: ears.part('ears', isEmulated),
     think: [brain.part('brain', isEmulated)],
-    speak: [voice.part('voice', isEmulated)],
+    speak: [voice?.part('voice', isEmulated) ?? LOCAL_VOICE],
   };
   const entries = Object.entries(parties);
   if (!isEmulated) {
@@ -193,6 +197,7 @@ export async function startPlayProviders(
     environment: { MODEL_ALLOW_CIDRS: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: providers.caFile },
     about: [
       `emulated ${named}: their protocols, real sound`,
+      ...(voice === null ? ['the local voice'] : []),
       `with ${variables.join(', ')} in the environment the same command uses the real ones`,
     ],
     close: () => providers.stop(),
@@ -207,8 +212,15 @@ function ear(
   return { ...by, emulator: by.provider, path: '', part: (connection) => ({ connection, engine }) };
 }
 
-function partyOf<Part>(known: Readonly<Record<string, Party<Part>>>, option: string, name: string): Party<Part> {
+function partyOf<Part>(
+  known: Readonly<Record<string, Party<Part>>>,
+  option: string,
+  name: string,
+  others = '',
+): Party<Part> {
   const party = Object.hasOwn(known, name) ? known[name] : undefined;
   if (party !== undefined) return party;
-  throw new Error(`--${option} ${name}: there is none of that name; use one of ${Object.keys(known).join(', ')}.`);
+  throw new Error(
+    `--${option} ${name}: there is none of that name; use one of ${Object.keys(known).join(', ')}${others}.`,
+  );
 }

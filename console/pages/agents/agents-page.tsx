@@ -52,7 +52,11 @@ function AgentList({ enterprise }: { enterprise: string }) {
                       </a>
                     ),
                   },
-                  { name: words.columns.direction, cell: ({ direction }) => words.directions[direction] },
+                  {
+                    name: words.columns.direction,
+                    isShort: true,
+                    cell: ({ direction }) => words.directions[direction],
+                  },
                   { name: words.columns.version, isNumber: true, cell: ({ version }) => version },
                   { name: words.columns.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
                   {

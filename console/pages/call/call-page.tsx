@@ -1,6 +1,6 @@
 /** A call: its sound and its words in step, beside them what was found, how fast, by what, and what was sent of it. */
 import type { ComponentChildren } from 'preact';
-import { useCallback, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Call } from '../../../clients/typescript/src/client.ts';
 import { readPeaks } from '../../api/overview.ts';
 import { clientOf, consolePath } from '../../api/request.ts';
@@ -33,7 +33,19 @@ type Tab = 'analysis' | 'replies' | 'tools' | 'events' | 'webhooks' | 'details';
 const TABS: readonly Tab[] = ['analysis', 'replies', 'tools', 'events', 'webhooks', 'details'];
 
 export function CallPage({ enterprise, rest }: { enterprise: string; rest: readonly string[] }) {
-  const callUuid = rest[0] ?? '';
+  const [callUuid = ''] = rest;
+  // An address that was cut off before the id.
+  if (callUuid === '') return <Elsewhere address={to(['w', enterprise, 'calls'])} />;
+  return <LoadedCall enterprise={enterprise} callUuid={callUuid} tab={rest[1]} />;
+}
+
+function Elsewhere({ address }: { address: string }) {
+  useEffect(() => location.replace(address), [address]);
+  return null;
+}
+
+function LoadedCall(props: { enterprise: string; callUuid: string; tab: string | undefined }) {
+  const { enterprise, callUuid, tab } = props;
   const call = useCall(enterprise, callUuid);
   return (
     <div class="page wide">
@@ -41,7 +53,7 @@ export function CallPage({ enterprise, rest }: { enterprise: string; rest: reado
         <Icon name="left" size={14} /> {words.back}
       </a>
       <Shown of={call} lines={10}>
-        {(data) => <CallView key={callUuid} enterprise={enterprise} call={data} tab={rest[1]} onChange={call.reload} />}
+        {(data) => <CallView key={callUuid} enterprise={enterprise} call={data} tab={tab} onChange={call.reload} />}
       </Shown>
     </div>
   );

@@ -227,7 +227,7 @@ function WebhookState({ webhooks }: Pick<Overview, 'webhooks'>) {
   if (webhooks === null || webhooks.url === null) return <p class="soft">{words.noReceiver}</p>;
   return (
     <div class="stack tight">
-      <p>
+      <p class="break">
         <Words>{webhooks.url}</Words>
       </p>
       {webhooks.failingSince === null ? (

@@ -89,7 +89,7 @@ export function Audit({ enterprise }: { enterprise: string }) {
             keyOf={({ position }) => String(position)}
             columns={[
               { name: names.when, cell: ({ at }) => <Time at={at} isExact /> },
-              { name: names.who, cell: ({ actor, actorName }) => <Words>{actorName ?? actor}</Words> },
+              { name: names.who, isShort: true, cell: ({ actor, actorName }) => <Words>{actorName ?? actor}</Words> },
               {
                 name: names.what,
                 cell: (row) => (
@@ -99,7 +99,7 @@ export function Audit({ enterprise }: { enterprise: string }) {
                 ),
               },
               { name: names.target, cell: ({ target }) => <Words>{target}</Words> },
-              { name: names.from, cell: ({ ip }) => <span class="soft">{ip ?? '–'}</span> },
+              { name: names.from, isShort: true, cell: ({ ip }) => <span class="soft">{ip ?? '–'}</span> },
             ]}
           />
           {list.hasMore ? (

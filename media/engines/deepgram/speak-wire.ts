@@ -18,6 +18,8 @@ const PCM_RATE_HZ = 16_000;
 const FLUX = 'flux-';
 /** Of Aura: more than so many ends of texts in a minute are not heard. Two are left for what is called off. */
 const MOST_FLUSHES = 18;
+/** A message of more characters is refused: a longer text comes in several, cut before a space where there is one. */
+const PARTS = /.{1,2000}(?=\s|$)|.{1,2000}/gsu;
 
 export const DEEPGRAM_VOICE: ContextVoice = {
   wire({ grant, settings }, { voice, takesMulaw }): ContextWire {
@@ -38,7 +40,7 @@ export const DEEPGRAM_VOICE: ContextVoice = {
       mostContexts: 1,
       isSerial: true,
       ...(isFlux ? {} : { mostTextsAMinute: MOST_FLUSHES }),
-      speak: (_id, text) => [{ type: 'Speak', text }, { type: 'Flush' }],
+      speak: (_id, text) => [...partsOf(text).map((part) => ({ type: 'Speak', text: part })), { type: 'Flush' }],
       cancel: () => ({ type: isFlux ? 'Interrupt' : 'Clear' }),
       read: isFlux ? readFlux : readAura,
       keepAlive: null,
@@ -49,6 +51,10 @@ export const DEEPGRAM_VOICE: ContextVoice = {
   modelOf: (_line, { voice }) => voice,
   words: null,
 };
+
+function partsOf(text: string): readonly string[] {
+  return text.match(PARTS) ?? [];
+}
 
 function readAura({ type }: Record<string, unknown>): ContextSaid | null {
   if (type === 'Flushed') return { ends: 'text' };

@@ -6,6 +6,7 @@
 import type { ModelMessage, ModelToolUse } from '../../contract/model.ts';
 import { takenName, wellFormed } from '../provider/sayable-history.ts';
 import { objectIn } from '../provider/told-json.ts';
+import { signatureIn } from './thought-marks.ts';
 
 export type Part = Record<string, unknown>;
 export interface Content {
@@ -14,7 +15,9 @@ export interface Content {
 }
 
 export interface SignatureRules {
-  /** Those that came with uses are sent back. */
+  /** Which is asked. */
+  model: string;
+  /** Those that came with its uses are sent back. */
   sendsSignatures: boolean;
   /** In the turn that is under way a use without one is refused, be it another model's. */
   wantsSignatures: boolean;
@@ -76,9 +79,9 @@ function partsOf(
 function partOf(
   { useId, name, argumentsText, providerMark }: ModelToolUse,
   index: number,
-  { sendsSignatures, wantsSignatures }: SignatureRules,
+  { model, sendsSignatures, wantsSignatures }: SignatureRules,
 ): Part {
-  const own = sendsSignatures ? providerMark : undefined;
+  const own = sendsSignatures ? signatureIn(providerMark, model) : undefined;
   // The first of several has it for all of them.
   const signature = own ?? (wantsSignatures && index === 0 ? NO_SIGNATURE : undefined);
   return {

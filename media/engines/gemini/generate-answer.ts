@@ -3,10 +3,12 @@
  * the whole. A stranger writes them: what belongs to another answer is a fault, what is not known is left out. Pure;
  * one instance an answer.
  */
+import type { ModelChunk } from '../../contract/model.ts';
 import { faultOfError } from '../provider/answer-fault.ts';
 import { GrowingAnswer } from '../provider/growing-answer.ts';
 import { AnswerFault, type Stop } from '../provider/model-wire.ts';
 import { isCount, memberOf, objectIn } from '../provider/told-json.ts';
+import { markOf } from './thought-marks.ts';
 
 const STOPS: Readonly<Record<string, Stop>> = {
   STOP: 'end',
@@ -31,7 +33,14 @@ const GAVE_UP = new Set([
 const MOST_SIGNATURE_CHARS = 64 * 1024;
 
 export class GenerateAnswer extends GrowingAnswer {
+  readonly #model: string;
   #id: string | null = null;
+
+  /** `model`: which answers. */
+  constructor(say: (chunk: ModelChunk) => void, model: string) {
+    super(say);
+    this.#model = model;
+  }
 
   event(data: string): void {
     if (this.isDone) return;
@@ -69,7 +78,8 @@ export class GenerateAnswer extends GrowingAnswer {
     const use = this.newUse(typeof id === 'string' ? id : '', typeof name === 'string' ? name : '');
     this.addArguments(use, JSON.stringify(args ?? {}));
     const signature = memberOf(part, 'thoughtSignature');
-    if (typeof signature === 'string' && signature.length <= MOST_SIGNATURE_CHARS) use.providerMark = signature;
+    if (typeof signature === 'string' && signature.length <= MOST_SIGNATURE_CHARS)
+      use.providerMark = markOf(this.#model, signature);
   }
 
   #stopped(reason: string): void {

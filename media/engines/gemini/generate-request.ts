@@ -3,6 +3,7 @@
  * request, and how its models differ. Pure.
  */
 import type { EngineSettings } from '../../contract/engine-list.ts';
+import { geminiModelPath } from '../../contract/gemini-model-path.ts';
 import type { ConnectionGrant } from '../../contract/grant.ts';
 import type { ModelRequest, ModelTool } from '../../contract/model.ts';
 import { takenName } from '../provider/sayable-history.ts';
@@ -19,7 +20,7 @@ export interface GenerateForm {
   /** How far down `LEAST_THINKING` the model was followed. */
   thinkingStep: number;
   takesSampling: boolean;
-  /** Signatures of another model's thoughts are refused by some. */
+  /** Some refuse their own after a while, or those that a server before them changed. */
   sendsSignatures: boolean;
 }
 
@@ -45,12 +46,8 @@ export function otherGenerateForm(form: GenerateForm, said: string): GenerateFor
   return null;
 }
 
-/** People write `models/…` too, as the list of models has it. No name leads out of where models are. */
 export function generateUrl({ baseUrl }: ConnectionGrant, { model }: GeminiSettings): string {
-  const path = model.includes('/') ? model : `models/${model}`;
-  const steps = path.split('/').filter((step) => !['', '.', '..'].includes(step));
-  const named = steps.map(encodeURIComponent).join('/');
-  return `${baseUrl.replace(/\/+$/, '')}/v1beta/${named}:streamGenerateContent?alt=sse`;
+  return `${baseUrl.replace(/\/+$/, '')}/${geminiModelPath(model)}:streamGenerateContent?alt=sse`;
 }
 
 export function geminiHeaders({ credentials }: Pick<ConnectionGrant, 'credentials'>): Record<string, string> {
@@ -67,12 +64,12 @@ export function generateBody(
   settings: GeminiSettings,
   { thinkingStep, takesSampling, sendsSignatures }: GenerateForm,
 ): Record<string, unknown> {
-  const { temperature, topP } = settings;
+  const { model, temperature, topP } = settings;
   const { messages, tools, toolChoice, maxTokens } = request;
   const system = systemOf(messages);
   const thinking = thinkingOf(settings, thinkingStep);
   return {
-    contents: contentsOf(messages, { sendsSignatures, wantsSignatures: generationOf(settings.model) >= 3 }),
+    contents: contentsOf(messages, { model, sendsSignatures, wantsSignatures: generationOf(model) >= 3 }),
     ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
     ...(tools.length === 0
       ? {}
@@ -81,7 +78,7 @@ export function generateBody(
           toolConfig: { functionCallingConfig: { mode: toolChoice === 'none' ? 'NONE' : 'AUTO' } },
         }),
     generationConfig: {
-      maxOutputTokens: maxTokens + roomFor(thinking, settings.model),
+      maxOutputTokens: maxTokens + roomFor(thinking, model),
       ...(takesSampling && temperature !== undefined ? { temperature } : {}),
       ...(takesSampling && topP !== undefined ? { topP } : {}),
       ...(thinking === null ? {} : { thinkingConfig: thinking }),

@@ -19,5 +19,5 @@ export const GENERATE_WIRE: ModelWire<GeminiSettings, GenerateForm> = {
   headers: geminiHeaders,
   body: generateBody,
   promptFields: ['systemInstruction', 'contents', 'tools'],
-  answer: (say) => new GenerateAnswer(say),
+  answer: (say, { model }) => new GenerateAnswer(say, model),
 };

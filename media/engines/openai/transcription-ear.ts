@@ -85,6 +85,8 @@ const MOST_WAITING_MS = 10_000;
 const SAYS_NOTHING_MS = 4_000;
 const NEVER_MS = 3_600_000;
 const MOST_SAID_CHARS = 300;
+/** Items; what is said of one twice is said soon. */
+const MOST_OVER = 64;
 
 export const openTranscriptionEar: OpenProviderEar = (wish, deps, listener) =>
   new TranscriptionEar(wish, deps, listener);
@@ -95,6 +97,8 @@ class TranscriptionEar extends SocketEar<TranscribedTurn> {
   /** Sound that is not sent: before a turn, and in a pause. */
   #waiting: Batch[] = [];
   #late: Late | null = null;
+  /** Items that were told to their end, the newest last: what is said of them again is nobody's. */
+  readonly #over = new Set<string>();
   #commits = 0;
   #isTaken = false;
 
@@ -312,6 +316,7 @@ class TranscriptionEar extends SocketEar<TranscribedTurn> {
   /** What had no text yet is sent again, as one. */
   protected opened(): void {
     this.#isTaken = false;
+    this.#over.clear();
     const wanted = this.turn?.number ?? this.#late?.turn;
     const again = this.#stretches.filter(({ turn, isDone }) => turn === wanted && !isDone);
     this.#stretches = this.#stretches.filter(({ turn, isDone }) => turn === wanted && isDone);
@@ -337,8 +342,8 @@ class TranscriptionEar extends SocketEar<TranscribedTurn> {
 
   #told(what: string, { item_id: itemId, delta, transcript, error }: Record<string, unknown>): void {
     const stretch = this.#stretchOf(itemId);
-    if (stretch === undefined) return;
-    if (what === 'delta' && !stretch.isDone) stretch.text += typeof delta === 'string' ? delta : '';
+    if (stretch === undefined || stretch.isDone) return;
+    if (what === 'delta') stretch.text += typeof delta === 'string' ? delta : '';
     else if (what === 'completed') {
       stretch.isDone = true;
       stretch.text = typeof transcript === 'string' ? transcript : stretch.text;
@@ -347,6 +352,7 @@ class TranscriptionEar extends SocketEar<TranscribedTurn> {
       const said = memberOf(error, 'message');
       stretch.failure = typeof said === 'string' ? said.slice(0, MOST_SAID_CHARS) : 'no reason given';
     } else return;
+    if (stretch.isDone) this.#noteOver(stretch.itemId!);
     if (stretch.turn === null) this.#stretches = this.#stretches.filter((one) => one !== stretch || !one.isDone);
     else if (this.turn !== null) this.#tell(this.turn);
     else if (this.#late !== null) this.#tellLate(this.#late);
@@ -357,9 +363,16 @@ class TranscriptionEar extends SocketEar<TranscribedTurn> {
     if (typeof itemId !== 'string') return undefined;
     this.answered();
     const known = this.#stretches.find((stretch) => stretch.itemId === itemId);
+    if (known === undefined && this.#over.has(itemId)) return undefined;
     const stretch = known ?? this.#stretches.find((one) => one.itemId === null);
     if (stretch !== undefined) stretch.itemId = itemId;
     return stretch;
+  }
+
+  #noteOver(itemId: string): void {
+    this.#over.add(itemId);
+    const [oldest] = this.#over;
+    if (this.#over.size > MOST_OVER) this.#over.delete(oldest!);
   }
 
   #tell(turn: TranscribedTurn): void {

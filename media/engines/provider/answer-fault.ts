@@ -37,7 +37,9 @@ function isLasting(text: string): boolean {
 function said(body: string): string {
   let message: unknown;
   try {
-    const { error } = JSON.parse(body) as { error?: unknown };
+    const told: unknown = JSON.parse(body);
+    // Google's streams are lists, of errors too, where a server before it takes no other form.
+    const { error } = (Array.isArray(told) ? told[0] : told) as { error?: unknown };
     message = typeof error === 'string' ? error : (error as { message?: unknown } | undefined)?.message;
   } catch {
     return '';

@@ -13,6 +13,9 @@ import type { SpeechOrder, SpeechReport } from './provider-voice.ts';
 const MOST_SOCKETS = 40;
 /** Of a text. */
 const MOST_TRIES = 2;
+/** Of a text's sound, far above what the slowest voice needs: more is a provider that does not stop. */
+const LONGEST_SOUND_MS = 30_000;
+const LONGEST_CHARACTER_MS = 500;
 
 /** When the words of a text sound, made of what the provider says of them. Times are those of the whole sound. */
 export interface SpokenWords {
@@ -154,6 +157,11 @@ class Speech implements LineHandler, Speaker {
     const bytes = this.#whole(sound);
     const atMs = this.#soundMs;
     this.#soundMs += bytes.length / (takesMulaw ? 8 : (this.#voice.pcmRateHz * 2) / 1000);
+    if (this.#soundMs > LONGEST_SOUND_MS + this.#order.text.length * LONGEST_CHARACTER_MS) {
+      this.#fail('failed', 'the speech never ends');
+      this.#takeBack();
+      return;
+    }
     const spoken = this.#words;
     if (spoken === null) {
       if (bytes.length > 0) this.#report({ sound: bytes, isMulaw: takesMulaw, charStart: 0, charEnd: 0 });
@@ -204,11 +212,14 @@ class Speech implements LineHandler, Speaker {
     this.#group.join(this);
   }
 
+  /** No word sounds where there is no sound, whatever the provider says. */
   #say(sound: Uint8Array<ArrayBuffer>, charStart: number, charEnd: number, words: TimedWord[], atMs: number): void {
+    const within = (ms: number): number =>
+      Number.isNaN(ms) ? this.#soundMs : Math.max(0, Math.min(ms, this.#soundMs));
     const told: ChunkWord[] = words.map((word) => ({
       ...word,
-      startMs: word.startMs - atMs,
-      endMs: word.endMs - atMs,
+      startMs: within(word.startMs) - atMs,
+      endMs: within(word.endMs) - atMs,
     }));
     this.#report({ sound, isMulaw: this.#order.takesMulaw, charStart, charEnd, words: told });
   }

@@ -62,11 +62,11 @@ class Asking<Settings extends { model: string }, Form> implements LineHandler {
     forms: Map<string, Form>,
   ) {
     this.#wire = wire;
-    this.#answer = wire.answer((chunk) => this.#say(chunk));
     this.#deps = deps;
     this.#line = line;
     this.#request = request;
     this.#settings = line.settings as unknown as Settings;
+    this.#answer = wire.answer((chunk) => this.#say(chunk), this.#settings);
     this.#forms = forms;
     this.#formKey = `${line.pool} ${this.#settings.model}`;
     this.#form = forms.get(this.#formKey) ?? wire.firstForm(line.grant, this.#settings);
@@ -179,7 +179,8 @@ class Asking<Settings extends { model: string }, Form> implements LineHandler {
 
   #refused(status: number, body: string): void {
     if (this.#isOver) return;
-    const form = status === 400 || status === 422 ? this.#wire.otherForm(this.#form, body) : null;
+    const isOfForm = status === 400 || status === 422;
+    const form = isOfForm ? this.#wire.otherForm(this.#form, body) : null;
     // A form that was tried is not tried again: some servers quote all that they were sent, whatever they refuse.
     if (form !== null && !this.#tried.has(JSON.stringify(form))) {
       this.#callOff();
@@ -189,7 +190,8 @@ class Asking<Settings extends { model: string }, Form> implements LineHandler {
       this.#ask();
       return;
     }
-    this.#forms.delete(this.#formKey);
+    // A limit, or a bad day, says nothing of the form.
+    if (isOfForm) this.#forms.delete(this.#formKey);
     this.#fail(...faultOfStatus(status, body));
   }
 

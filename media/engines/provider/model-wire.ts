@@ -20,7 +20,7 @@ export interface ModelWire<Settings extends { model: string }, Form> {
   body(request: ModelRequest, settings: Settings, form: Form): Record<string, unknown>;
   /** Fields of the body that a model reads: of a request that was called off its tokens are estimated by them. */
   readonly promptFields: readonly string[];
-  answer(say: (chunk: ModelChunk) => void): StreamedAnswer;
+  answer(say: (chunk: ModelChunk) => void, settings: Settings): StreamedAnswer;
 }
 
 /** Reads one answer. A stranger writes it: what is no answer, or a part of another one, is an `AnswerFault`. */

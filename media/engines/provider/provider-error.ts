@@ -21,6 +21,8 @@ export class ProviderError extends Error {
 
 /** So much of a secret is known to be one, where its end was cut off. */
 const SECRET_HEAD_CHARS = 8;
+/** What was cut behind that much ends so; whatever follows, more of it is no chance. */
+const CUT = /^(?:$|[…”")]|\.\.)/;
 
 /** What a provider said, for others to read: some repeat the key that they refuse, and what is long was cut in it. */
 export function withoutSecrets(text: string, { credentials }: Pick<ConnectionGrant, 'credentials'>): string {
@@ -28,15 +30,14 @@ export function withoutSecrets(text: string, { credentials }: Pick<ConnectionGra
 }
 
 function without(secret: string, text: string): string {
-  const head = secret.slice(0, SECRET_HEAD_CHARS);
-  const tail = secret.slice(SECRET_HEAD_CHARS);
-  const [first = '', ...behind] = text.split(head);
-  const rests = behind.map((part) => {
+  const [head, tail] = [secret.slice(0, SECRET_HEAD_CHARS), secret.slice(SECRET_HEAD_CHARS)];
+  const [first = '', ...parts] = text.replaceAll(secret, '…').split(head);
+  return parts.reduce((safe, part) => {
     let same = 0;
     while (same < tail.length && part[same] === tail[same]) same++;
-    return part.slice(same);
-  });
-  return [first, ...rests].join('…');
+    const rest = part.slice(same);
+    return same > 0 || CUT.test(rest) ? `${safe}…${rest}` : `${safe}${head}${part}`;
+  }, first);
 }
 
 /** Longer than any call waits. */

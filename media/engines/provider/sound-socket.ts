@@ -172,8 +172,9 @@ export class SoundSocket {
     else this.#expectsSince ??= this.#deps.clock.nowMs();
   }
 
-  /** Audio time of a moment of the provider's. */
-  audioMs(streamMs: number): number {
+  /** Audio time of a moment of the provider's; nothing sounded before the stream. */
+  audioMs(toldMs: number): number {
+    const streamMs = Math.max(0, toldMs);
     const anchors = this.#anchors;
     let at = anchors.length - 1;
     while (at > 0 && anchors[at]!.streamMs > streamMs) at--;

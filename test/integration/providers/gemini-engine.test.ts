@@ -70,7 +70,9 @@ test('the signature of an answer’s thoughts goes back with its first use, unde
   const renamed = uses.map((use, index) => ({ ...use, useId: `u0000000${index}` }));
   gemini.journal.clear();
   expect(textOf(await answerOf(open('emulated-mini'), withResults(renamed)))).toBe('It says 41.');
-  expect(JSON.stringify(gemini.journal.entries('answered'))).toContain(uses[0]!.providerMark);
+  expect(JSON.stringify(gemini.journal.entries('answered'))).toContain(
+    uses[0]!.providerMark!.replace('emulated-mini ', ''),
+  );
 });
 
 test('uses of another provider’s model are taken without one, and a signature that is refused is left out', async () => {
@@ -81,7 +83,7 @@ test('uses of another provider’s model are taken without one, and a signature 
     ]);
   expect(textOf(await answerOf(open('emulated-mini'), foreign()))).toBe('It says 41.');
   gemini.journal.clear();
-  expect(textOf(await answerOf(open('emulated-mini'), foreign('b2YgYW5vdGhlcg==')))).toBe('It says 41.');
+  expect(textOf(await answerOf(open('emulated-mini'), foreign('emulated-mini b2YgYW5vdGhlcg==')))).toBe('It says 41.');
   expect(gemini.journal.entries('refused')).toMatchObject([{ message: 'Corrupted thought signature.' }]);
 });
 
@@ -97,6 +99,15 @@ test('a model that always thinks is asked for little of it, has room for it, and
   const used = chunks.at(-1) as { usage: { outputTokens: number } };
   const quiet = (await ask('two at once')).at(-1) as typeof used;
   expect(used.usage.outputTokens).toBeGreaterThan(quiet.usage.outputTokens);
+});
+
+test('a signature of another model’s is not sent: nothing is refused for it', async () => {
+  const uses = await usesIn('two at once');
+  gemini.journal.clear();
+  expect(textOf(await answerOf(open('emulated-pro'), withResults(uses)))).toBe('It says 41.');
+  expect(gemini.journal.entries('refused')).toEqual([]);
+  const [first] = uses;
+  expect(JSON.stringify(gemini.journal.entries('answered'))).not.toContain(first!.providerMark!.split(' ')[1]);
 });
 
 test('an answer that is empty, blocked, cut, broken or given up says which', async () => {

@@ -22,6 +22,8 @@ export class FakeElevenLabs {
   isStalled = false;
   /** Without the times of characters. */
   isUntimed = false;
+  /** What is made of the time of a character before it leaves. */
+  charTime: (startMs: number) => number = (startMs) => startMs;
 
   constructor(clock: VirtualClock) {
     this.clock = clock;
@@ -121,7 +123,7 @@ export class FakeElevenLabsSocket extends FakeSocket {
     else for (let i = 0; i < samples.length; i++) bytes.writeInt16LE(samples[i]!, 2 * i);
     const alignment = {
       chars,
-      charStartTimesMs: chars.map((_char, i) => i * CHAR_MS),
+      charStartTimesMs: chars.map((_char, i) => this.#fake.charTime(i * CHAR_MS)),
       charDurationsMs: chars.map(() => CHAR_MS),
     };
     return { audio: bytes.toString('base64'), isFinal: null, alignment: this.#fake.isUntimed ? null : alignment };

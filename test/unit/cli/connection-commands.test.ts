@@ -75,7 +75,7 @@ describe('parley connection', () => {
     const refused = await parley('connection test acme brain');
     expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('(key_refused)')]);
     expect((await parley('connection remove acme brain')).out).toContain('Removed brain');
-    expect((await parley('connection show acme brain')).err).toContain('see: parley connection list acme');
+    expect((await parley('connection show acme brain')).err).toContain('see: npx parley connection list acme');
   });
 
   it('takes the key from the environment, and never from the command line', async () => {

@@ -200,6 +200,18 @@ describe('a model', () => {
     expect(wrong.fault).toBe('key_refused');
   });
 
+  it.each([
+    ['m-1', '/v1beta/models/m-1'],
+    ['models/m-1', '/v1beta/models/m-1'],
+    ['tunedModels/ours', '/v1beta/tunedModels/ours'],
+    ['models/../../upload/v1', '/v1beta/models/upload/v1'],
+  ])('of Gemini, %s, is asked where calls ask it', async (model, path) => {
+    const listed: [number, unknown] = [200, { models: [{ name: 'models/m-1' }] }];
+    const known = { '/v1beta/models?pageSize=1000': listed, [`${path}:generateContent`]: [200, {}] as typeof listed };
+    const target = await receiver(paths(known));
+    expect(await tried(grant('gemini', `http://127.0.0.1:${target.port}`), model)).toMatchObject({ ok: true });
+  });
+
   it('is asked with the newer name of the limit where the older is refused, and with the headers of the account', async () => {
     const asked: OutboundRequest[] = [];
     const answered = (status: number, body: object): OutboundResult => ({

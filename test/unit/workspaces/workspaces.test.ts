@@ -156,7 +156,7 @@ describe('its agents', () => {
   it('are not made under an id that nobody has: it is mistyped', async () => {
     const id = '0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11';
     await expect(importAgent(database, { slug: 'acme', definition: TONE, id })).rejects.toThrow(
-      /has no agent '0199f0a2.*nothing was stored; see: parley agent list acme; without --id a new one is made/,
+      /has no agent '0199f0a2.*nothing was stored; see: npx parley agent list acme; without --id a new one is made/,
     );
     expect(await listAgents(database, { slug: 'acme' })).toHaveLength(1);
   });

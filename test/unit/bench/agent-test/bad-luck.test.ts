@@ -1,6 +1,6 @@
 /** Calls that never end, agents that hang up early, patterns that run away, results that vary. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { emptyCall, type HeldCall } from '../../../../bench/agent-test/held-call.ts';
+import { emptyCall, endlessOf, type HeldCall } from '../../../../bench/agent-test/held-call.ts';
 import { junitXml } from '../../../../bench/agent-test/junit.ts';
 import { runFile } from '../../../../bench/agent-test/run-scenario.ts';
 import type { Scenario } from '../../../../bench/agent-test/scenario-schema.ts';
@@ -19,8 +19,20 @@ describe('a call', () => {
   it('that does not end is ended, and says what it was about', async () => {
     const { code, out } = await run({ timeLimitSeconds: 20, expect: { endedReason: 'agent_hangup' } });
     expect(code).toBe(1);
-    expect(out).toContain('it did not end within 20 s and was ended: the agent said nothing and did not end the call');
+    expect(out).toMatch(
+      /it did not end within 20 s and was ended: the agent spoke (once|\d+ times) since it began \(last "[^"]+"\) and did not end the call/,
+    );
     expect(out).toContain('the call: ends with agent_hangup: does not hold');
+  });
+
+  it('that does not end and in which nothing is said is told so', () => {
+    const caller = { who: 'caller' as const, text: 'Hello?', exchange: 1, atMs: 9 };
+    const greeting = { who: 'agent' as const, text: 'Hi.', exchange: 0, atMs: 0 };
+    expect(endlessOf({ ...emptyCall(), turns: [greeting, caller] }, 1)).toBe(
+      "the agent said nothing since the caller's last turn and did not end the call",
+    );
+    expect(endlessOf({ ...emptyCall(), turns: [greeting] }, 0)).toContain('spoke once since it began (last "Hi.")');
+    expect(endlessOf(emptyCall(), 0)).toContain('said nothing since it began');
   });
 
   it('whose agent talks without end is ended too', async () => {

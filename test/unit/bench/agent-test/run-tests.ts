@@ -22,7 +22,11 @@ export class TestFolder {
   }
 
   /** `files` are paths; options as the command line's. */
-  async run(files: readonly string[], options: Partial<TestOptions> = {}): Promise<{ code: number; out: string }> {
+  async run(
+    files: readonly string[],
+    options: Partial<TestOptions> = {},
+    environment: Record<string, string> = {},
+  ): Promise<{ code: number; out: string }> {
     let out = '';
     const code = await testCommand(
       {
@@ -39,7 +43,7 @@ export class TestFolder {
       },
       {
         terminal: {
-          environment: {},
+          environment,
           write: (text) => {
             out += text;
           },

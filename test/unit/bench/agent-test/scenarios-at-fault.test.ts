@@ -1,6 +1,6 @@
 /** Scenario files that cannot be run are refused before the first call, with the path of each fault and the way out. */
 import { afterAll, expect, it } from 'vitest';
-import { shipped, shippedCopy, TestFolder } from './run-tests.ts';
+import { demoAgent, shipped, shippedCopy, TestFolder } from './run-tests.ts';
 
 const folder = new TestFolder();
 afterAll(() => folder.remove());
@@ -41,7 +41,8 @@ it('names each fault of the shape by its path', async () => {
 it.each([
   ['another version of the schema', dental({ schema: 2 }), /schema: is 2; this version of Parley reads 1/],
   ['no version', { agent: 'x' }, /schema: is missing.*write "schema": 1/],
-  ['no JSON', '{', /is not JSON/],
+  ['no JSON', '{\n  "schema": 1,\n  "agent": mia\n}', /is not JSON: line 3, column 12: Unexpected token 'm'\n/],
+  ['an end too early', '{\n  "schema": 1,\n', /is not JSON: line 3, column 1: /],
   ['an agent that is not there', dental({ agent: 'nobody.json' }), /nobody\.json cannot be read \(ENOENT\)/],
   ['an agent at fault', dental({ change: { steps: [] } }), /is no agent that could hold a call[\s\S]*steps: /],
   ['a scenario that expects nothing', dental({ scenarios: [{ name: 'a' }] }), /scenarios\[0\]: expects nothing/],
@@ -78,10 +79,70 @@ it.each([
   [
     'models of an environment without keys',
     { ...shippedCopy('restaurant.json'), model: { environment: true } },
-    /model\.environment: wants DEEPGRAM_API_KEY/,
+    /model\.environment: wants OPENAI_API_KEY/,
   ],
 ])('%s', async (_what, content, said) => {
   expect(await refused(content)).toMatch(said);
+});
+
+it.each([
+  [[200], 200, /turns\[0\]\.silentSeconds: is 200, and the call is ended after 180 s; .* "timeLimitSeconds": 260/],
+  [[100, 90], 190, /turns\[1\]\.silentSeconds: makes 190 s of silence, and the call is ended after 180 s/],
+])('silences of %j s, %d in all, which the call does not last', async (silences, _all, said) => {
+  const turns = silences.map((silentSeconds) => ({ silentSeconds }));
+  const scenario = { name: 'a', turns, expect: { agentTurns: 3 } };
+  expect(await refused(dental({ scenarios: [scenario] }))).toMatch(said);
+  const longer = folder.write('longer.json', dental({ scenarios: [{ ...scenario, timeLimitSeconds: 300 }] }));
+  expect((await folder.run([longer])).code).not.toBe(2);
+});
+
+it('a judge by a connection that is not there, whoever thinks', async () => {
+  const judge = { connection: 'nope', model: 'judge' };
+  const out = await refused({ ...shippedCopy('restaurant.json'), judge });
+  expect(out).toContain("judge: there is no connection 'nope' for the model 'judge'; there are: brain");
+});
+
+it('all of a file at once: its shape, its meaning, and what it names', async () => {
+  const out = await refused({
+    ...shippedCopy('restaurant.json'),
+    judge: { connection: 'nope', model: 'judge' },
+    tools: { book: { returns: 1 } },
+    scenarios: [
+      { name: 'a', opening: { contains: 'x' }, turns: [{ hangsUp: true }, { caller: 'x', expct: {} }] },
+      { name: 'a', opening: { contains: 5 } },
+      { name: 'b' },
+      { name: 'c', timeLimitSeconds: 60, turns: [{ silentSeconds: 61 }], expect: { agentTurns: 1 } },
+    ],
+  });
+  expect(out.split('\n')[0]).toMatch(/ has 10 faults \(docs/);
+  for (const path of [
+    'scenarios[0].turns[1].expct: is no field here',
+    'scenarios[0].turns[1]: comes after the caller has hung up',
+    'scenarios[1].opening.contains: must be a text',
+    'scenarios[1].name: is the name of scenarios[0] too',
+    'scenarios[2]: expects nothing',
+    'scenarios[3].turns[0].silentSeconds: is 61',
+    'tools.book: the agent has no such tool',
+    'tools.check_table: the agent has this tool',
+    'tools.book_table: the agent has this tool',
+    "judge: there is no connection 'nope'",
+  ])
+    expect(out).toContain(path);
+});
+
+it('all files at once, and no call before', async () => {
+  const one = folder.write('one.json', dental({ schema: 2 }));
+  const other = folder.write('other.json', dental({ tools: { book: { returns: 1 } } }));
+  const { code, out } = await folder.run([shipped('desk.json'), one, other]);
+  expect([code, out]).toEqual([2, expect.stringContaining('tools.book: the agent has no such tool')]);
+  expect(out).toContain('schema: is 2');
+  expect(out).not.toContain('passed');
+});
+
+it('both versions are read before the first call of the first', async () => {
+  const { code, out } = await folder.run([shipped('dental.json')], { compare: [demoAgent('agent.json'), 'gone.json'] });
+  expect([code, out]).toEqual([2, expect.stringContaining('gone.json cannot be read')]);
+  expect(out).not.toContain('passed');
 });
 
 it('a file that is not there, and a name that no scenario has', async () => {

@@ -194,3 +194,11 @@ test('what is expected is told at once, and its end is told: an open session is 
   expect(fake.last.told.at(-1)).toEqual({ type: 'Terminate' });
   expect(used()).toMatchObject([{ unit: 'listen_seconds', provider: 'assemblyai', model: 'universal-3-5-pro' }]);
 });
+
+test('words that are told to have sounded before the stream began with it', async () => {
+  const { b, fake } = await started();
+  const beganMs = b.atMs - 400;
+  fake.last.wordTimes = (words) => words.map((word) => ({ ...word, start: -60_000 }));
+  await b.say('yes');
+  expect(await b.until('the turn', () => b.began[0])).toBeGreaterThanOrEqual(beganMs);
+});

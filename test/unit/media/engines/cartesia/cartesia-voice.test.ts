@@ -122,3 +122,14 @@ test('a socket that is closed with a reason: the words that were not said are sa
   expect(text.endsWith(fake.sockets[1]!.told[0]!.transcript!)).toBe(true);
   expect(words.map(({ word }) => word)).toEqual(text.split(' '));
 });
+
+test('a text whose sound does not stop is cut, and the provider told', async () => {
+  const { fake, voice } = await start();
+  const saying = say(voice, 'Yes.');
+  while (fake.sockets.length === 0 || fake.last.told.length === 0) await new Promise(setImmediate);
+  const { context_id } = fake.last.told[0]!;
+  const data = Buffer.alloc(10 * 8_000).toString('base64');
+  for (let sent = 0; sent < 4; sent++) fake.last.say({ type: 'chunk', context_id, done: false, data });
+  await expect(saying).rejects.toThrow('the speech never ends');
+  expect(fake.last.told[1]).toEqual({ context_id, cancel: true });
+});

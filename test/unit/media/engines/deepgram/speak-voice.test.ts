@@ -110,3 +110,13 @@ test('a voice that there is not is refused in the provider’s words', async () 
   const { voice } = await opened();
   await expect(say(voice, 'Hello.', 'aura-2-nobody-en')).rejects.toThrow('No such model.');
 });
+
+test('a text that is longer than a message may be comes in several, and is said as one', async () => {
+  const { fake, voice } = await opened();
+  const text = `${'word '.repeat(500)}${'x'.repeat(1_400)}`;
+  await say(voice, text, AURA);
+  const told = fake.last.told.filter(({ type }) => type === 'Speak').map(({ text: part }) => String(part));
+  expect(told.map(({ length }) => length > 0 && length <= 2_000)).toEqual([true, true]);
+  expect(told.join('')).toBe(text);
+  expect(fake.last.told.filter(({ type }) => type === 'Flush')).toHaveLength(1);
+});

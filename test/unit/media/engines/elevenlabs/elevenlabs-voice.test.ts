@@ -285,3 +285,24 @@ test('what never reached the service is not counted, and what is said again coun
   await until(s, 'the end', () => two.told.isDone);
   expect(counted()).toEqual([24]);
 });
+
+test.each([
+  ['far behind the sound', (startMs: number) => startMs * 1_000],
+  ['before it', (startMs: number) => startMs - 60_000],
+  ['beyond all numbers', () => Number.MAX_VALUE],
+])('times that are told %s are within it', async (_what, charTime) => {
+  const s = await started();
+  s.fake.charTime = charTime;
+  const one = say(s.voice, 'One two three four five.');
+  await until(s, 'the end', () => one.told.isDone);
+  let atMs = 0;
+  for (const { words = [], samples } of one.chunks) {
+    const endsAtMs = atMs + samples.length / 16;
+    for (const { startMs, endMs } of words) {
+      expect(atMs + startMs).toBeGreaterThanOrEqual(0);
+      expect(atMs + endMs).toBeLessThanOrEqual(endsAtMs + 0.001);
+    }
+    atMs = endsAtMs;
+  }
+  expect(one.chunks.flatMap(({ words = [] }) => words)).toHaveLength(5);
+});

@@ -61,7 +61,12 @@ describe('a request', () => {
   });
 
   test('begins and ends with the user, each use behind its signature and before its own result', () => {
-    const first = { useId: 'u1', name: 'functions.find', argumentsText: '{"day":"tue"}', providerMark: 'c2VhbA==' };
+    const first = {
+      useId: 'u1',
+      name: 'functions.find',
+      argumentsText: '{"day":"tue"}',
+      providerMark: 'small c2VhbA==',
+    };
     const second = { useId: 'u2', name: 'book', argumentsText: '{"day": tues' };
     const { contents } = bodyOf([
       { role: 'system', text: 'You are a dentist.' },
@@ -108,7 +113,12 @@ describe('a request', () => {
     const none = { functionCall, thoughtSignature: 'skip_thought_signature_validator' };
     expect(told({ model: 'gemini-3.5-flash' })).toEqual(none);
     expect(told({ model: 'gemini-2.5-flash' })).toEqual({ functionCall });
-    expect(told({ model: 'gemini-3.5-flash' }, { sendsSignatures: false }, { providerMark: 'c2VhbA==' })).toEqual(none);
+    expect(
+      told({ model: 'gemini-3.5-flash' }, { sendsSignatures: false }, { providerMark: 'gemini-3.5-flash c2VhbA==' }),
+    ).toEqual(none);
+    // Of the model that was asked before, and of one that is not of this provider.
+    for (const providerMark of ['gemini-3-pro c2VhbA==', 'c2VhbA=='])
+      expect(told({ model: 'gemini-3.5-flash' }, {}, { providerMark })).toEqual(none);
   });
 
   test('asks nothing of uses of turns that are over, and sends what it has of them', () => {
@@ -124,7 +134,11 @@ describe('a request', () => {
       ]) as { contents: { parts: { thoughtSignature?: string }[] }[] };
       return contents[1]!.parts[0]!.thoughtSignature;
     };
-    expect([signatureOf(), signatureOf('c2VhbA==')]).toEqual([undefined, 'c2VhbA==']);
+    expect([signatureOf(), signatureOf('small c2VhbA=='), signatureOf('large c2VhbA==')]).toEqual([
+      undefined,
+      'c2VhbA==',
+      undefined,
+    ]);
   });
 
   test('declares what a tool takes in JSON Schema, and the name as it is taken', () => {
@@ -188,7 +202,7 @@ describe('thinking', () => {
 describe('an answer', () => {
   const read = (...chunks: object[]) => {
     const said: ModelChunk[] = [];
-    const answer = new GenerateAnswer((chunk) => said.push(chunk));
+    const answer = new GenerateAnswer((chunk) => said.push(chunk), 'small');
     for (const chunk of chunks) answer.event(JSON.stringify({ responseId: 'r1', ...chunk }));
     return { said, answer };
   };
@@ -223,7 +237,7 @@ describe('an answer', () => {
     expect(said).toEqual([
       {
         type: 'use',
-        use: { useId: 'call_1_find', name: 'find', argumentsText: '{"day":"tue"}', providerMark: 'c2VhbA==' },
+        use: { useId: 'call_1_find', name: 'find', argumentsText: '{"day":"tue"}', providerMark: 'small c2VhbA==' },
       },
       { type: 'use', use: { useId: 'x', name: 'book', argumentsText: '{}' } },
     ]);
@@ -304,4 +318,11 @@ test('a minute’s limit passes, whatever is said of billing; a day’s does not
     'throttled',
   ]);
   expect([faultOfStatus(429, JSON.stringify(day))[0], faultOfError(day.error)[0]]).toEqual(['refused', 'refused']);
+});
+
+test('an error in a list is told in its words', () => {
+  const body = JSON.stringify([{ error: { code: 400, message: 'No such tool.', status: 'INVALID_ARGUMENT' } }]);
+  expect(faultOfStatus(400, body)).toEqual(['refused', 'it answered 400: “No such tool.”']);
+  for (const odd of ['[]', '[null]', 'null', '7'])
+    expect(faultOfStatus(400, odd)).toEqual(['refused', 'it answered 400']);
 });

@@ -98,6 +98,22 @@ test('a server that knows another name of the limit, or no usage, is asked so, a
   ]);
 });
 
+test('a form that was found out outlives a limit', async () => {
+  const { model, server, scene } = await chatCase();
+  scene({ status: 400, text: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead." });
+  const answer = answerOf(model);
+  while (server.seen.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+  scene({ say: ['yes'] });
+  await answer;
+  for (const status of [429, 503]) {
+    scene({ status, text: 'Not now.' });
+    await answerOf(model);
+  }
+  scene({ say: ['yes'] });
+  await answerOf(model);
+  expect(server.seen.map(({ body }) => 'max_completion_tokens' in body)).toEqual([false, true, true, true, true]);
+});
+
 test('a refusal is told without the key, though the server repeats it', async () => {
   const { model, scene } = await chatCase();
   scene({ status: 401, text: `Incorrect API key provided: ${CANARY}.\nFind yours.` });

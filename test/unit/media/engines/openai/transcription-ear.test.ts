@@ -140,3 +140,19 @@ test('an error of a session that was taken is no reason to leave it', async () =
   expect((await b.turn(1, 'yes')).text).toBe('yes');
   expect(fake.sockets).toHaveLength(1);
 });
+
+test('what is said again of an item that was told is not the next turn’s', async () => {
+  const { b, fake } = await started();
+  expect((await b.turn(1, 'yes please')).text).toBe('yes please');
+  b.order((ear) => ear.turnBegan(2, b.atMs));
+  // Its sound has begun to go out, and nothing was said of it.
+  await b.silence(200);
+  const told = { item_id: 'item-1-0', content_index: 0 };
+  fake.last.say({ type: 'conversation.item.input_audio_transcription.segment', ...told, text: 'yes please' });
+  fake.last.say({ type: 'conversation.item.input_audio_transcription.delta', ...told, delta: ' please' });
+  fake.last.say({ type: 'conversation.item.input_audio_transcription.completed', ...told, transcript: 'Yes please.' });
+  await b.say('no');
+  await b.silence(400);
+  b.order((ear) => ear.turnOver());
+  expect(await b.until('the final', () => b.finals[1])).toMatchObject({ turn: 2, text: 'no' });
+});
