@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
+import { sentOutcome } from '../../api/sent-outcome.ts';
 import { may } from '../../api/session.ts';
 import { call as words } from '../../texts/en/call.ts';
 import { Button } from '../../ui/button.tsx';
@@ -18,8 +19,8 @@ export function Webhooks({ enterprise, callUuid }: { enterprise: string; callUui
     [enterprise, callUuid],
   );
   async function resend(id: string): Promise<void> {
-    await client.redeliverWebhook({ deliveryId: id });
-    toast(words.resent);
+    const { data } = await client.redeliverWebhook({ deliveryId: id });
+    toast(await sentOutcome(enterprise, data.delivery));
     sent.reload();
   }
   return (
