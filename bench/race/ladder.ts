@@ -5,7 +5,7 @@
 import { NotTaken } from './callers-process.ts';
 import { breakage, type RungResult } from './rung.ts';
 
-const RUNGS = [5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 175, 200, 250, 300, 350, 400] as const;
+const RUNGS = [2, 3, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 175, 200, 250, 300, 350, 400] as const;
 /** A run that broke and is void is tried again, so often. */
 const TRIES = 2;
 
@@ -20,9 +20,9 @@ export interface Climb {
   endedBy: string | null;
 }
 
-/** `from`: about where the edge lies. `unloadedMs`: as `breakage` has it. */
+/** `from`: about where the edge lies. `atRestMs`: as `breakage` has it. */
 export async function climb(
-  { subject, repetition, from, unloadedMs }: { subject: string; repetition: number; from: number; unloadedMs: number },
+  { subject, repetition, from, atRestMs }: { subject: string; repetition: number; from: number; atRestMs: number },
   run: (conversations: number) => Promise<RungResult>,
 ): Promise<Climb> {
   const found: Climb = { subject, repetition, carried: 0, brokeBy: null, endedBy: null };
@@ -35,7 +35,7 @@ export async function climb(
   while (index > low && index < high) {
     const at = RUNGS[index]!;
     // What was late beside a full core may have been late by itself: only what held all the same is known.
-    const { why, voidBecause } = await tried(() => judged(() => run(at), unloadedMs));
+    const { why, voidBecause } = await tried(() => judged(() => run(at), atRestMs));
     if (why === null) low = index;
     else {
       high = index;
@@ -54,10 +54,10 @@ interface Judged {
   voidBecause: string | null;
 }
 
-async function judged(run: () => Promise<RungResult>, unloadedMs: number): Promise<Judged> {
+async function judged(run: () => Promise<RungResult>, atRestMs: number): Promise<Judged> {
   try {
     const result = await run();
-    return { why: breakage(result, unloadedMs), voidBecause: result.voidBecause };
+    return { why: breakage(result, atRestMs), voidBecause: result.voidBecause };
   } catch (error) {
     if (!(error instanceof NotTaken)) throw error;
     return { why: error.message, voidBecause: null };

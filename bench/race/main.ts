@@ -14,7 +14,7 @@ import { CALLERS_VOICE, LINES } from './conversation.ts';
 import { leaveSubjectsCore } from './cores.ts';
 import { type Climb, climb } from './ladder.ts';
 import { installPeers, PEERS, type PeerName, versionsOf } from './peers.ts';
-import { type RungResult, runRung, UNLOADED } from './rung.ts';
+import { AT_REST, type RungResult, runRung } from './rung.ts';
 import { subjectsOf } from './subjects.ts';
 import { tablesOf, withTables } from './table.ts';
 import { haveTrouble } from './trouble.ts';
@@ -26,6 +26,7 @@ const { values } = readOptions({
     subjects: { type: 'string', default: 'parley,plain,livekit' },
     rungs: { type: 'string' },
     seconds: { type: 'string', default: '18' },
+    rest: { type: 'string', default: String(AT_REST.seconds) },
     'warm-up': { type: 'string', default: '7' },
     repeat: { type: 'string', default: '1' },
     peers: { type: 'string', default: join(tmpdir(), 'parley-race-peers') },
@@ -38,6 +39,7 @@ const { values } = readOptions({
     subjects: '<list> of parley, parley-neural, plain, livekit, livekit-silero, livekit-jobs, pipecat',
     rungs: '<list> conversations at once; absent: the most that each carries are searched',
     seconds: '<N> how long each run is measured',
+    rest: `<N> the same of the one run of each subject with ${AT_REST.conversations} conversations, which says how soon it answers at rest`,
     'warm-up': '<N> seconds before that, when all talk',
     repeat: '<N> repetitions, of all subjects in turn',
     peers: '<folder> where the packages of the peers lie',
@@ -78,14 +80,16 @@ process.on('SIGINT', () => {
   isStopped = true;
 });
 
-async function run(name: string, conversations: number, repetition: number): Promise<RungResult> {
+/** `isAtRest`: `conversations` are few, and measured for long. */
+async function run(name: string, conversations: number, repetition: number, isAtRest = false): Promise<RungResult> {
   if (isStopped) throw new Error('stopped');
   const result = await runRung({
     kind: subjects[name]!,
     conversations,
     repetition,
+    isAtRest,
     warmUpMs: Number(values['warm-up']) * 1_000,
-    measureMs: Number(values.seconds) * 1_000,
+    measureMs: Number(isAtRest ? values.rest : values.seconds) * 1_000,
     lines,
     ...(values.trouble ? { trouble: haveTrouble } : {}),
   });
@@ -95,15 +99,22 @@ async function run(name: string, conversations: number, repetition: number): Pro
   return result;
 }
 
+/** Once a race, and once more where it was void. */
+async function atRest(name: string, repetition: number): Promise<RungResult> {
+  const known = results.find((one) => one.subject === name && one.isAtRest && one.voidBecause === null);
+  if (known !== undefined) return known;
+  const first = await run(name, AT_REST.conversations, repetition, true);
+  return first.voidBecause === null ? first : run(name, AT_REST.conversations, repetition, true);
+}
+
 /** The search, from where it ended in the repetition before. */
 async function search(name: string, repetition: number): Promise<void> {
-  const unloaded = results.find((one) => one.subject === name && one.isUnloaded && one.voidBecause === null);
-  const { heard } = unloaded ?? (await run(name, UNLOADED, repetition));
+  const { heard } = await atRest(name, repetition);
   const before = climbs.findLast(({ subject }) => subject === name);
   const from = before?.carried ?? subjects[name]!.firstRung;
   // The slowest of them: a subject's own unevenness is not the load's.
-  const unloadedMs = percentile(heard.repliesMs, 1);
-  const climbed = await climb({ subject: name, repetition, from, unloadedMs }, (at) => run(name, at, repetition));
+  const atRestMs = percentile(heard.repliesMs, 1);
+  const climbed = await climb({ subject: name, repetition, from, atRestMs }, (at) => run(name, at, repetition));
   climbs.push(climbed);
   keep();
   say(`${repetition} ${name} carries ${climbed.carried} (${climbed.brokeBy ?? climbed.endedBy ?? 'no rung above'})`);

@@ -19,6 +19,8 @@ const STOP_LIMIT_MS = 2_000;
 export async function startProviders(): Promise<RaceProviders> {
   const child = fork(builtEntry('bench/race/providers/main.js'), [], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // Ctrl-C is for the race, which ends what it began.
+    detached: true,
   });
   const next = (): Promise<FromProviders> =>
     new Promise((done, failed) => {

@@ -35,17 +35,21 @@ export interface RungResult {
   sendLatenessP99Ms: number;
   providersLatenessP99Ms: number;
   voidBecause: string | null;
-  /** So few that each has the core to itself. */
-  isUnloaded: boolean;
+  /** Few conversations for long: `AT_REST`. */
+  isAtRest: boolean;
 }
 
-/** Conversations at once of a run that says how soon a subject answers when it has nothing else to do. */
-export const UNLOADED = 3;
+/**
+ * Of the run that says how soon a subject answers when it has little else to do: some fifty answers, so that its own
+ * unevenness is among them.
+ */
+export const AT_REST = { conversations: 6, seconds: 60 } as const;
 
 export interface RungOrder {
   kind: SubjectKind;
   conversations: number;
   repetition: number;
+  isAtRest: boolean;
   warmUpMs: number;
   measureMs: number;
   /** Mu-law of 8 kHz, in base64. */
@@ -78,7 +82,7 @@ export async function runRung(order: RungOrder): Promise<RungResult> {
 }
 
 async function measured(order: RungOrder, providers: RaceProviders, subject: RunningSubject): Promise<RungResult> {
-  const { kind, conversations, repetition, warmUpMs, measureMs, lines } = order;
+  const { kind, conversations, repetition, isAtRest, warmUpMs, measureMs, lines } = order;
   await sleep(SETTLE_MS);
   const idle = readTree(subject.pid);
   const callers = startCallers({
@@ -125,13 +129,13 @@ async function measured(order: RungOrder, providers: RaceProviders, subject: Run
       sendLatenessP99Ms: sendLateness.p99Ms,
       providersLatenessP99Ms: latenessP99Ms,
     };
-    return { ...result, voidBecause: voidBecause(result), isUnloaded: conversations <= UNLOADED };
+    return { ...result, voidBecause: voidBecause(result), isAtRest };
   } finally {
     callers.stop();
   }
 }
 
-function voidBecause(result: Omit<RungResult, 'voidBecause' | 'isUnloaded'>): string | null {
+function voidBecause(result: Omit<RungResult, 'voidBecause' | 'isAtRest'>): string | null {
   const { intrudersShare, otherShare, sendLatenessP99Ms, providersLatenessP99Ms } = result;
   if (intrudersShare > MOST_INTRUDERS_SHARE)
     return `others took ${(intrudersShare * 100).toFixed(0)} % of the subject's core`;
@@ -143,7 +147,7 @@ function voidBecause(result: Omit<RungResult, 'voidBecause' | 'isUnloaded'>): st
 }
 
 export interface Limits {
-  /** Above the slowest of the subject's own answers when it has nothing else to do. */
+  /** Above the slowest of the subject's own answers at rest. */
   replyP99Ms: number;
   /** Of what was heard, late. */
   lateShare: number;
@@ -151,14 +155,14 @@ export interface Limits {
 
 export const LIMITS: Limits = { replyP99Ms: 50, lateShare: 0.001 };
 
-/** Why it was not carried; null: it was. `unloadedMs`: the slowest of the subject's answers without load. */
-export function breakage(result: RungResult, unloadedMs: number): string | null {
+/** Why it was not carried; null: it was. `atRestMs`: the slowest of the subject's answers at rest. */
+export function breakage(result: RungResult, atRestMs: number): string | null {
   const { heard, closedEarly } = result;
   if (closedEarly > 0) return `${closedEarly} conversations broke off`;
   if (heard.repliesMs.length === 0) return 'nobody was answered';
   if (heard.unanswered > 0) return `${heard.unanswered} of ${heard.turns} lines had no answer`;
   const [p99Ms] = percentiles(heard.repliesMs, [0.99]);
-  const aboveMs = p99Ms! - unloadedMs;
+  const aboveMs = p99Ms! - atRestMs;
   if (aboveMs > LIMITS.replyP99Ms) return `answers ${aboveMs.toFixed(0)} ms later (p99)`;
   const lateShare = heard.lateMs / Math.max(1, heard.playedMs);
   if (lateShare > LIMITS.lateShare) return `${(lateShare * 100).toFixed(2)} % of the sound late`;

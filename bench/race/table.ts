@@ -62,13 +62,16 @@ export function withTables(page: string, tables: string): string {
 
 function rungsOf(results: readonly RungResult[], subject: string): RungResult[][] {
   const own = results.filter((one) => one.subject === subject);
-  const rungs = [...new Set(own.map(({ conversations }) => conversations))].sort((a, b) => a - b);
+  const rungs = [...new Set(own.map(placeOf))].sort((a, b) => a - b);
   return rungs.map((rung) => {
-    const all = own.filter(({ conversations }) => conversations === rung);
+    const all = own.filter((one) => placeOf(one) === rung);
     const valid = all.filter(({ voidBecause }) => voidBecause === null);
     return valid.length > 0 ? valid : all;
   });
 }
+
+/** Runs at rest first: they are none of the ladder's. */
+const placeOf = ({ conversations, isAtRest }: RungResult): number => (isAtRest ? 0 : conversations);
 
 function costRow(subject: string, runs: readonly RungResult[]): string[] {
   const of = (value: (run: RungResult) => number, digits: number): string => spread(runs.map(value), digits);
@@ -113,8 +116,11 @@ function replyRow(subject: string, runs: readonly RungResult[]): string[] {
   ];
 }
 
-const atOnce = (runs: readonly RungResult[]): string =>
-  `${runs[0]!.conversations}${runs.every(({ voidBecause }) => voidBecause !== null) ? ' (void)' : ''}`;
+function atOnce(runs: readonly RungResult[]): string {
+  const { conversations, isAtRest } = runs[0]!;
+  const isVoid = runs.every(({ voidBecause }) => voidBecause !== null);
+  return `${conversations}${isAtRest ? ', at rest' : ''}${isVoid ? ' (void)' : ''}`;
+}
 
 function spread(values: readonly number[], digits: number): string {
   const [min, median, max] = percentiles(values, [0, 0.5, 1]);

@@ -108,6 +108,8 @@ class CallSession implements Session {
   readonly #conversation: Conversation;
   readonly #intake: FrameIntake | null;
   readonly #frameEncoder: FrameEncoder | null;
+  /** Sound is taken at each tick. What waits for time or for the far end can wait for the next: 40 ms. */
+  #isOddTick = false;
   #isStopped = false;
 
   constructor(
@@ -133,7 +135,8 @@ class CallSession implements Session {
   tick(): void {
     if (this.#intake === null || this.#conversation.ended) discardFrames(this.#uplink);
     else this.#intake.drain();
-    this.#conversation.tick();
+    this.#isOddTick = !this.#isOddTick;
+    if (this.#isOddTick) this.#conversation.tick();
   }
 
   command(command: CallCommand): ControlOutcome | null {

@@ -119,7 +119,7 @@ export type AgentEvent =
   | { type: 'handed_back'; atMs: number; said: readonly SaidMeanwhile[]; note: string | null }
   /** The line is dead, or back: what is to be said waits, and what was cut is said again by the call itself. */
   | { type: 'line'; atMs: number; isHeld: boolean }
-  /** Each 20 ms in which nobody but the agent may speak; the object is used again. */
+  /** Each 40 ms in which nobody but the agent may speak; the object is used again. */
   | { type: 'tick'; atMs: number }
   /** The call is over: nothing that is done from here on has an effect. */
   | { type: 'end'; atMs: number };

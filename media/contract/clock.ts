@@ -43,7 +43,8 @@ export const systemClock: Clock = {
   nowMs: () => performance.now(),
   epochMs: () => Date.now(),
   after(afterMs, run) {
-    const timer = setTimeout(run, Math.max(0, afterMs));
+    // Node cuts fractions off: whoever waits for an instant would be there before it, and wait once more.
+    const timer = setTimeout(run, Math.ceil(Math.max(0, afterMs)));
     return () => clearTimeout(timer);
   },
 };

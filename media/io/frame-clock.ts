@@ -1,15 +1,18 @@
 /**
- * The one clock of a media process: a tick every 2 ms, of an absolute schedule, ten slots, each call in one of them, so
- * that every call is served once in 20 ms and the sends are spread. `setInterval` drifts by 7 to 14 ms a second; this
- * does not: the next tick's time is counted from the start, never from now. It sleeps while there are no calls.
+ * The one clock of a media process: a tick every 4 ms, of an absolute schedule, five slots, each call in one of them,
+ * so that every call is served once in 20 ms and the sends are spread. `setInterval` drifts by 7 to 14 ms a second;
+ * this does not: the next tick's time is counted from the start, never from now. It sleeps while there are no calls. A
+ * timer that comes up to 1 ms early serves its tick: waiting for the rest would be a second wake-up.
  * After a stall each slot that was missed is served once, at most one round; older ticks are skipped and counted,
  * because a served call catches up by its own schedule (`playout.ts`).
  */
 import type { Clock } from '../contract/clock.ts';
 import { LatenessHistogram } from './lateness-histogram.ts';
 
-export const TICK_MS = 2;
-export const SLOTS = 10;
+export const TICK_MS = 4;
+export const SLOTS = 5;
+/** The runtime's timers count whole ms. */
+const EARLY_MS = 1;
 
 export interface FrameClockClient {
   /** Once in 20 ms. Must not throw for reasons of its own: what it throws is handed to `failed`. */
@@ -100,9 +103,9 @@ export class FrameClock {
   #wake(): void {
     const { clock } = this.#options;
     const nowMs = clock.nowMs();
-    const dueTick = Math.floor((nowMs - this.#startedAtMs) / TICK_MS);
+    const dueTick = Math.floor((nowMs + EARLY_MS - this.#startedAtMs) / TICK_MS);
     if (dueTick >= this.#tickNumber) {
-      this.lateness.add(nowMs - (this.#startedAtMs + this.#tickNumber * TICK_MS));
+      this.lateness.add(this.#lateMs(nowMs));
       const behind = dueTick - this.#tickNumber + 1;
       if (behind > SLOTS) {
         this.skippedTicks += behind - SLOTS;
@@ -111,9 +114,7 @@ export class FrameClock {
       while (this.#tickNumber <= dueTick) {
         const slot = this.#slots[this.#tickNumber % SLOTS]!;
         this.#serve(slot, nowMs);
-        if (slot.length > 0) {
-          this.sendLateness.add(clock.nowMs() - (this.#startedAtMs + this.#tickNumber * TICK_MS), slot.length);
-        }
+        if (slot.length > 0) this.sendLateness.add(this.#lateMs(clock.nowMs()), slot.length);
         const again = this.#again[this.#tickNumber % SLOTS]!;
         this.#serve(again, nowMs);
         again.length = 0;
@@ -124,6 +125,10 @@ export class FrameClock {
     // A client may have been the last and removed itself.
     if (this.#clients > 0) this.#schedule(clock.nowMs());
     else this.#cancel = null;
+  }
+
+  #lateMs(nowMs: number): number {
+    return Math.max(0, nowMs - (this.#startedAtMs + this.#tickNumber * TICK_MS));
   }
 
   #serve(slot: FrameClockClient[], nowMs: number): void {

@@ -91,7 +91,7 @@ function legsOf({ registry }: MediaMetricsSources, refused: Readonly<Record<stri
 
 function clockOf({ frameClock }: MediaMetricsSources): MetricFamily[] {
   return [
-    latenessFamily('parley_media_frame_clock_lateness_seconds', 'How late ticks of 2 ms began', frameClock.lateness),
+    latenessFamily('parley_media_frame_clock_lateness_seconds', 'How late ticks of 4 ms began', frameClock.lateness),
     latenessFamily(
       'parley_media_frame_send_lateness_seconds',
       'How late each stream was served in each 20 ms, by the end of its slot',

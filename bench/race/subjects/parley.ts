@@ -38,7 +38,8 @@ export async function startParley(
   };
   const child = spawnOnSubjectsCore(process.execPath, [builtEntry('media/main.js')], {
     env: { ...process.env, PARLEY_MEDIA_CONFIG: JSON.stringify(config) },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // Its log is not the race's tables.
+    stdio: ['ignore', process.stderr.fd, 'inherit', 'ipc'],
   });
   await new Promise<void>((ready, failed) => {
     child.once('message', () => ready());

@@ -161,7 +161,7 @@ export class Speaker {
     this.speech = null;
   }
 
-  /** Moves frames on and looks where the playhead is. Call on each wake, at least every 20 ms. */
+  /** Moves frames on and looks where the playhead is. Call at least every 40 ms. */
   pump(): void {
     if (this.#state === 'settling') this.#settle();
     if (this.#state !== 'speaking' || this.speech === null) return;

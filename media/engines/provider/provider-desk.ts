@@ -58,7 +58,7 @@ export class ProviderDesk {
 
   #serve(port: MessagePort): void {
     const lines = new Map<number, DeskLine>();
-    port.on('message', (message: ToProvider) => {
+    const heard = (message: ToProvider): void => {
       const line = lines.get(message.line);
       if (message.type === 'open') {
         const opened = new DeskLine(message, port, this.#deps, {
@@ -76,6 +76,9 @@ export class ProviderDesk {
         else this.#open(opened, message);
       } else if (message.type === 'say') line?.heard(message.body);
       else line?.cut(null, '');
+    };
+    port.on('message', (messages: readonly ToProvider[]) => {
+      for (const message of messages) heard(message);
     });
     // The pipeline thread is gone: its calls begin anew elsewhere.
     port.on('close', () => {

@@ -98,6 +98,9 @@ function clientOf(port: MessagePort): PortClient {
 class PortClient {
   readonly port: MessagePort;
   readonly #listeners = new Map<number, LineListener>();
+  /** What all lines say in one go of the thread is one message. */
+  #waiting: ToProvider[] = [];
+  #transfers: Transferable[] = [];
   #lastLine = 0;
   #isGone = false;
 
@@ -127,7 +130,14 @@ class PortClient {
   }
 
   #post(message: ToProvider, transfer: readonly Transferable[] = []): void {
-    this.port.postMessage(message, transfer);
+    if (this.#waiting.push(message) === 1) queueMicrotask(() => this.#flush());
+    this.#transfers.push(...transfer);
+  }
+
+  #flush(): void {
+    this.port.postMessage(this.#waiting, this.#transfers);
+    this.#waiting = [];
+    this.#transfers = [];
   }
 
   #heard(message: FromProvider): void {

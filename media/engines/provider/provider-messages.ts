@@ -1,7 +1,8 @@
 /**
  * What pipeline threads and provider threads say to each other, over one MessagePort a pair: lines, each opened by the
  * pipeline for one use of a connection (a request, a recogniser, a voice). What is said on a line is its service's
- * business. Numbers of lines are the pipeline's own. Credentials never come this way.
+ * business. Numbers of lines are the pipeline's own. Credentials never come this way. Towards the provider a list of
+ * messages goes over at once, the oldest first: to be woken costs more than to read one.
  */
 import type { ProviderFault } from '../../contract/model.ts';
 

@@ -10,8 +10,10 @@ import type { ProviderFault } from '../../contract/model.ts';
 import type { EarOpening, EarOrder, EarReport } from './provider-ear.ts';
 import { type ProviderLine, ProviderLines } from './provider-lines.ts';
 
-/** Longer would be heard as a slower answer, shorter costs messages. */
+/** In a turn: longer would be heard as a slower answer, shorter costs messages. */
 const BATCH_MS = 60;
+/** While nobody speaks: the order that begins a turn sends what there is. */
+const QUIET_BATCH_MS = 120;
 const FRAME_MS = 20;
 
 /** `service`: by its name in `services.ts`. */
@@ -37,8 +39,8 @@ class RemoteEar implements CallEar {
   readonly #lines: ProviderLines;
   readonly #use: CallUse;
   readonly #listener: EarListener;
-  readonly #batchBytes: number;
-  #batch: Uint8Array<ArrayBuffer>;
+  readonly #bytesPerMs: number;
+  readonly #batch: Uint8Array<ArrayBuffer>;
   #filledBytes = 0;
   #batchAtMs = 0;
   #expectedAtMs = 0;
@@ -54,8 +56,8 @@ class RemoteEar implements CallEar {
     this.#use = use;
     this.#listener = listener;
     this.traits = traits;
-    this.#batchBytes = (BATCH_MS * traits.rateHz * (traits.codec === 'mulaw' ? 1 : 2)) / 1000;
-    this.#batch = new Uint8Array(this.#batchBytes);
+    this.#bytesPerMs = (traits.rateHz * (traits.codec === 'mulaw' ? 1 : 2)) / 1000;
+    this.#batch = new Uint8Array(QUIET_BATCH_MS * this.#bytesPerMs);
     this.#open();
   }
 
@@ -167,8 +169,8 @@ class RemoteEar implements CallEar {
 
   /** A batch holds sound without holes. */
   #hasRoom(bytes: number, atMs: number): boolean {
-    if (this.#isClosed || this.#line === null || bytes > this.#batchBytes) return false;
-    const isNext = atMs === this.#expectedAtMs && this.#filledBytes + bytes <= this.#batchBytes;
+    if (this.#isClosed || this.#line === null || bytes > this.#batch.length) return false;
+    const isNext = atMs === this.#expectedAtMs && this.#filledBytes + bytes <= this.#batch.length;
     if (!isNext) this.#flush();
     if (this.#filledBytes === 0) this.#batchAtMs = atMs;
     this.#expectedAtMs = atMs + FRAME_MS;
@@ -177,15 +179,13 @@ class RemoteEar implements CallEar {
 
   #filled(bytes: number): void {
     this.#filledBytes = bytes;
-    if (bytes === this.#batchBytes) this.#flush();
+    if (bytes >= (this.#turn === null ? QUIET_BATCH_MS : BATCH_MS) * this.#bytesPerMs) this.#flush();
   }
 
   #flush(): void {
     if (this.#filledBytes === 0) return;
-    const isFull = this.#filledBytes === this.#batchBytes;
-    const sound = isFull ? this.#batch : this.#batch.slice(0, this.#filledBytes);
+    const sound = this.#batch.slice(0, this.#filledBytes);
     this.#filledBytes = 0;
     this.#line?.say({ type: 'sound', sound, atMs: this.#batchAtMs } satisfies EarOrder, [sound.buffer]);
-    if (isFull) this.#batch = new Uint8Array(this.#batchBytes);
   }
 }

@@ -32,7 +32,7 @@ const MOVES_FORGOTTEN_MS = 60_000;
 const RESTART_PAUSES = { firstMs: 100, longestMs: 5_000 };
 /** Threads that come up and die again and again before all are there are no start. */
 const MOST_DEATHS_AT_START = 3;
-/** With so many streams some frame comes in every tick: threads are then woken every 4 ms, at half the cost. */
+/** With so many streams some frame comes in every tick: threads are then woken every 8 ms, at half the cost. */
 const BUSY_STREAMS = 64;
 /** No thread at all is ready for so long: calls that wait for one are given up. */
 const NO_THREAD_LIMIT_MS = 10_000;

@@ -4,7 +4,7 @@ import { climb } from '../../../../bench/race/ladder.ts';
 import { breakage, type RungResult } from '../../../../bench/race/rung.ts';
 import { result } from './result.ts';
 
-const order = { subject: 'one', repetition: 1, unloadedMs: 900 };
+const order = { subject: 'one', repetition: 1, atRestMs: 900 };
 
 /** Carries so many, and notes what was tried. */
 function carrying(most: number) {
@@ -24,7 +24,7 @@ describe('a rung of the race', () => {
     expect(breakage(result(10), 900)).toBeNull();
   });
 
-  it('is not, where answers come later than without load', () => {
+  it('is not, where answers come later than at rest', () => {
     const { heard } = result(10);
     expect(breakage(result(10, { heard: { ...heard, repliesMs: [900, 951] } }), 900)).toBe('answers 51 ms later (p99)');
   });

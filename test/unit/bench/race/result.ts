@@ -21,7 +21,7 @@ export function result(conversations: number, given: Partial<RungResult> = {}): 
       providersLatenessP99Ms: 1,
       intrudersShare: 0,
     },
-    ...{ voidBecause: null, isUnloaded: false },
+    ...{ voidBecause: null, isAtRest: false },
     heard: {
       ...{ turns: 2, repliesMs: [900, 910], unanswered: 0, tooEarly: 0, silencedMs: [], talkedOver: 0 },
       ...{ lateMs: 0, playedMs: 5_000 },

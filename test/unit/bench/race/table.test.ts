@@ -37,6 +37,16 @@ describe('the tables of the race', () => {
     expect(rowsBelow(tablesOf([result(10, isVoid)], []), head)).toMatchObject([{ 'at once': '10 (void)' }]);
   });
 
+  it('tell runs at rest apart from a rung of as many', () => {
+    const head = '| subject | at once | CPU';
+    const rows = rowsBelow(tablesOf([result(3), result(6, { cpuMs: 2, isAtRest: true }), result(6)], []), head);
+    expect(rows.map((row) => [row['at once'], row['CPU ms a conversation-second']])).toEqual([
+      ['6, at rest', '2.00'],
+      ['3', '1.00'],
+      ['6', '1.00'],
+    ]);
+  });
+
   it('say where nothing broke that at least so many were carried', () => {
     const climbs = [
       { subject: 'one', repetition: 1, carried: 25, brokeBy: 'late at 30', endedBy: null },

@@ -19,6 +19,23 @@ const GREETING = 'Hello Asha, this is the dental office.';
 const QUESTION = 'Can you come on tuesday at three?';
 
 describe('a conversation', () => {
+  test('takes each frame as it comes, and looks at time and the far end each 40 ms', async () => {
+    const ticksAtMs: number[] = [];
+    class Counts extends Echo {
+      override handle(event: AgentEvent): void {
+        if (event.type === 'tick') ticksAtMs.push(event.atMs);
+        super.handle(event);
+      }
+    }
+    await started({ kind: { ...echoKind, create: (context) => new Counts(context) } });
+    for (let frames = 0; frames < 50; frames++) {
+      await call.run(20);
+      expect(call.leg.block.uplink.queuedFrames).toBe(0);
+    }
+    expect(ticksAtMs.slice(1).map((atMs, at) => atMs - ticksAtMs[at]!)).toEqual(Array(ticksAtMs.length - 1).fill(40));
+    expect(ticksAtMs.length).toBeGreaterThanOrEqual(24);
+  });
+
   test('what it says without placeholders is spoken by the voice once, for all calls; what holds a value each time', async () => {
     const agent = sampleAgent({ voice: 'fake' });
     await started({ agent });

@@ -64,6 +64,29 @@ function echoLines(): ProviderLines {
   return new ProviderLines(() => port, 'echo');
 }
 
+test('what lines say in one go of the thread is one message, in order', async () => {
+  harness = providerHarness({ services: [ECHO] });
+  const port = harness.connect();
+  const posted: number[] = [];
+  const post = port.postMessage.bind(port);
+  port.postMessage = ((messages: readonly unknown[], transfer: []) => {
+    posted.push(messages.length);
+    post(messages, transfer);
+  }) as typeof port.postMessage;
+  const lines = new ProviderLines(() => port, 'echo');
+  harness.grant('call-1', grantOf());
+  const [one, two] = [open(lines), open(lines)];
+  for (const word of ['a', 'b']) for (const { line } of [one, two]) line.say(word);
+  await until(() => one.said.length + two.said.length === 6);
+  expect([one.said, two.said]).toEqual([
+    ['call-1 main hi', 'heard a', 'heard b'],
+    ['call-1 main hi', 'heard a', 'heard b'],
+  ]);
+  expect(posted).toEqual([6]);
+  for (const { line } of [one, two]) line.close();
+  await until(() => closed.length === 2);
+});
+
 test('a line is served with its call’s grant, both ways, until either ends it', async () => {
   loads = 0;
   const lines = echoLines();
