@@ -27,7 +27,12 @@ export interface LiveCall {
   mutedAgent: boolean;
   /** A person speaks in the agent's place. */
   takenOver: boolean;
+  /** The process that carried it is not heard any more. */
+  isLost: boolean;
 }
+
+/** Whether the service takes new calls. */
+type Admission = 'open' | 'draining' | 'no_capacity' | 'overloaded';
 
 export interface LiveBoard {
   calls: LiveCall[];
@@ -35,6 +40,7 @@ export interface LiveBoard {
   state: 'waiting' | 'open' | 'lost' | 'refused';
   /** Of the last hole, once it is over: how long nothing came. Null: there was none for a while. */
   holeMs: number | null;
+  admission: Admission;
 }
 
 /** The service says each 15 s that nothing has changed. */
@@ -48,7 +54,8 @@ const UNSEEN_MS = 30_000;
 
 export function followLive(enterprise: string): { board: { readonly value: LiveBoard }; close(): void } {
   const path = `/api/console/${ofWorkspace(enterprise, 'live')}`;
-  const board = signal<LiveBoard>({ calls: [], state: 'waiting', holeMs: null });
+  const board = signal<LiveBoard>({ calls: [], state: 'waiting', holeMs: null, admission: 'open' });
+  let admission: Admission = 'open';
   const calls = new Map<string, LiveCall>();
   const gone = new AbortController();
   let source: EventSource;
@@ -67,11 +74,12 @@ export function followLive(enterprise: string): { board: { readonly value: LiveB
     // However many changes come between two frames, they are drawn once.
     frame = requestAnimationFrame(() => {
       const holeMs = hole === null || hole.endedMs === null ? null : hole.endedMs - hole.sinceMs;
-      board.value = { calls: [...calls.values()], state, holeMs };
+      board.value = { calls: [...calls.values()], state, holeMs, admission };
     });
   };
 
-  function heard(): void {
+  function heard(said: { admission: Admission }): void {
+    ({ admission } = said);
     heardAtMs = performance.now();
     retryMs = FIRST_RETRY_MS;
     if (hole !== null && hole.endedMs === null) hole.endedMs = heardAtMs;
@@ -86,17 +94,18 @@ export function followLive(enterprise: string): { board: { readonly value: LiveB
   function open(): void {
     source = new EventSource(path);
     source.addEventListener('snapshot', ({ data }) => {
+      const all = JSON.parse(data) as { admission: Admission; calls: LiveCall[] };
       calls.clear();
-      for (const call of (JSON.parse(data) as { calls: LiveCall[] }).calls) calls.set(call.callUuid, call);
-      heard();
+      for (const call of all.calls) calls.set(call.callUuid, call);
+      heard(all);
     });
     source.addEventListener('changes', ({ data }) => {
-      const { changed, gone: ended } = JSON.parse(data) as { changed: LiveCall[]; gone: string[] };
-      for (const call of changed) calls.set(call.callUuid, call);
-      for (const callUuid of ended) calls.delete(callUuid);
-      heard();
+      const told = JSON.parse(data) as { admission: Admission; changed: LiveCall[]; gone: string[] };
+      for (const call of told.changed) calls.set(call.callUuid, call);
+      for (const callUuid of told.gone) calls.delete(callUuid);
+      heard(told);
     });
-    source.addEventListener('heartbeat', heard);
+    source.addEventListener('heartbeat', ({ data }) => heard(JSON.parse(data) as { admission: Admission }));
     source.addEventListener('error', () => {
       lost();
       // What is not a stream the browser does not ask for again.

@@ -26,7 +26,8 @@ interface State<Row> {
 
 /**
  * `inputs`: of what the list is; another list begins anew. `refreshMs`: how often the newest page is read again, so
- * that rows that changed are seen and new ones stand above; rows keep their place.
+ * that rows that changed are seen and new ones stand above; rows keep their place. Null: only when the page is seen
+ * again.
  */
 export function useCursorList<Row>(
   inputs: readonly unknown[],
@@ -71,9 +72,8 @@ export function useCursorList<Row>(
   }, [ask, round]);
 
   useEffect(() => {
-    if (refreshMs === null) return;
     const gone = new AbortController();
-    const timer = setInterval(async () => {
+    const refresh = async (): Promise<void> => {
       if (document.visibilityState !== 'visible' || isAsking.current) return;
       try {
         const page = await latest.current.read(null, gone.signal);
@@ -85,9 +85,12 @@ export function useCursorList<Row>(
       } catch {
         // The shell says that the service does not answer.
       }
-    }, refreshMs);
+    };
+    const timer = refreshMs === null ? undefined : setInterval(refresh, refreshMs);
+    document.addEventListener('visibilitychange', refresh);
     return () => {
       clearInterval(timer);
+      document.removeEventListener('visibilitychange', refresh);
       gone.abort();
     };
   }, [of, refreshMs]);

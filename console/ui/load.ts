@@ -40,15 +40,23 @@ export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, inpu
   return { data: state.data, error: state.error, isLoading: state.isLoading, reload, set };
 }
 
-/** Runs `run` every so often while the page is seen. */
+/** Runs `run` every so often while the page is seen, and when it is seen again. */
 export function useEvery(ms: number, run: () => void, isOn = true): void {
   const latest = useRef(run);
   latest.current = run;
   useEffect(() => {
     if (!isOn) return;
-    const timer = setInterval(() => {
+    const runIfSeen = (): void => {
       if (document.visibilityState === 'visible') latest.current();
-    }, ms);
-    return () => clearInterval(timer);
+    };
+    const timer = setInterval(runIfSeen, ms);
+    document.addEventListener('visibilitychange', runIfSeen);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', runIfSeen);
+    };
   }, [ms, isOn]);
 }
+
+/** How long a list of settings may be old: a key was used, a receiver failed, a colleague changed something. */
+export const LIST_REFRESH_MS = 15_000;

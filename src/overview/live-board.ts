@@ -34,7 +34,12 @@ export interface LiveCall {
   mutedAgent: boolean;
   /** A person speaks in the agent's place. */
   takenOver: boolean;
+  /** The process that carried it is not heard any more: it comes back elsewhere, or is ended soon. */
+  isLost: boolean;
 }
+
+/** Whether this process takes new calls. */
+type Admission = 'open' | 'draining' | 'no_capacity' | 'overloaded';
 
 export interface BoardStream {
   workspaceId: string;
@@ -58,6 +63,7 @@ interface Looking extends BoardStream {
   /** What it has, by call. */
   sent: Map<string, LiveCall>;
   hasSnapshot: boolean;
+  admission: Admission;
   isWriting: boolean;
   hasEnded: boolean;
   lastWriteMs: number;
@@ -88,6 +94,7 @@ export function createLiveBoard(deps: {
   /** What was said before anybody looked is written now. */
   unwritten: { hurry(): void };
   bus: Pick<CallEventBus, 'subscribe'>;
+  admission: { state(): Admission };
   /** In the order of `uses`: whether each would still be let in. */
   stillHold(uses: readonly { keyId: string; address: string }[]): Promise<boolean[]>;
 }): LiveBoard {
@@ -149,17 +156,19 @@ export function createLiveBoard(deps: {
     const changed = [...calls.values()].filter((call) => stream.sent.get(call.callUuid) !== call);
     const ended = [...stream.sent.keys()].filter((callUuid) => !calls.has(callUuid));
     const isFirst = !stream.hasSnapshot;
-    const isQuiet = changed.length === 0 && ended.length === 0 && !isFirst;
+    const admission = deps.admission.state();
+    const isQuiet = changed.length === 0 && ended.length === 0 && !isFirst && admission === stream.admission;
     if (isQuiet && clock.nowMs() - stream.lastWriteMs < HEARTBEAT_MS) return;
     for (const call of changed) stream.sent.set(call.callUuid, call);
     for (const callUuid of ended) stream.sent.delete(callUuid);
     stream.hasSnapshot = true;
+    stream.admission = admission;
     stream.lastWriteMs = clock.nowMs();
     stream.isWriting = true;
     const at = new Date(clock.epochMs());
-    if (isFirst) await stream.write('snapshot', { at, calls: changed });
-    else if (isQuiet) await stream.write('heartbeat', { at });
-    else await stream.write('changes', { at, changed, gone: ended });
+    if (isFirst) await stream.write('snapshot', { at, admission, calls: changed });
+    else if (isQuiet) await stream.write('heartbeat', { at, admission });
+    else await stream.write('changes', { at, admission, changed, gone: ended });
     stream.isWriting = false;
   }
 
@@ -175,6 +184,7 @@ export function createLiveBoard(deps: {
         ...options,
         ...{ sent: new Map<string, LiveCall>(), hasSnapshot: false, isWriting: false, hasEnded: false },
         lastWriteMs: clock.nowMs(),
+        admission: deps.admission.state(),
       };
       const { workspaceId } = stream;
       const isFirst = watched.size === 0;
@@ -203,8 +213,10 @@ const NOTHING_TOLD: Told = { state: null, lastWords: null, replyMs: null, mutedA
 async function read(database: Queryable, workspaceId: string, workspace: Watched): Promise<void> {
   const rows = await database.query<Row>(
     `SELECT c.call_uuid AS "callUuid", c.status, c.agent_id AS "agentId", a.name AS "agentName", c.channel, c.direction,
-            c.to_number AS "to", c.from_number AS "from", c.name, c.created_at AS "startedAt", c.answered_at AS "answeredAt"
-     FROM calls c JOIN agents a ON a.id = c.agent_id
+            c.to_number AS "to", c.from_number AS "from", c.name, c.created_at AS "startedAt", c.answered_at AS "answeredAt",
+            c.status = 'in_progress' AND (c.lease_until IS NOT NULL OR r.dead_at IS NOT NULL OR coalesce(
+              clock_timestamp() - r.beat_at > r.lease_ms * interval '1 millisecond', false)) AS "isLost"
+     FROM calls c JOIN agents a ON a.id = c.agent_id LEFT JOIN media_runs r ON r.run_id = c.owner_run
      WHERE c.workspace_id = $1 AND c.status IN ${ACTIVE} ORDER BY c.call_uuid LIMIT ${MOST_CALLS}`,
     [workspaceId],
   );
@@ -230,7 +242,8 @@ async function read(database: Queryable, workspaceId: string, workspace: Watched
     const wereRead = words?.told.lastWords ?? readTo.get(row.callUuid)?.lastWords ?? null;
     if (words !== undefined) readTo.set(row.callUuid, { lastId: words.lastId, lastWords: wereRead });
     const lastWords = followed.partial(row.callUuid) ?? wereRead;
-    const isKnown = known?.status === row.status && known.name === row.name && known.lastWords === lastWords;
+    const isSame = known?.status === row.status && known.name === row.name && known.isLost === row.isLost;
+    const isKnown = isSame && known?.lastWords === lastWords;
     if (isKnown && words === undefined) continue;
     const { state, replyMs, mutedAgent, takenOver } = known ?? NOTHING_TOLD;
     calls.set(row.callUuid, { ...{ state, replyMs, mutedAgent, takenOver }, ...words?.told, lastWords, ...row });

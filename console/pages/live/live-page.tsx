@@ -24,7 +24,7 @@ const TOLD_EVERY_MS = 10_000;
 export function LivePage({ enterprise }: { enterprise: string }) {
   const line = useMemo(() => followLive(enterprise), [enterprise]);
   useEffect(() => line.close, [line]);
-  const { calls, state, holeMs } = line.board.value;
+  const { calls, state, holeMs, admission } = line.board.value;
   const [typed, setTyped] = useState('');
   const [nowMs, setNowMs] = useState(Date.now());
   useEvery(1_000, () => setNowMs(Date.now()));
@@ -69,6 +69,7 @@ export function LivePage({ enterprise }: { enterprise: string }) {
         ) : holeMs !== null ? (
           <Notice kind="good">{words.caughtUp(clockWords(holeMs / 1_000))}</Notice>
         ) : null}
+        {admission === 'open' || state !== 'open' ? null : <Notice kind="warn">{words.notTaking[admission]}</Notice>}
       </div>
       <div class="bleed">
         {state === 'waiting' ? (
@@ -108,7 +109,9 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
   return (
     <>
       <div role="cell">
-        {call.state === null || call.status !== 'in_progress' ? (
+        {call.isLost ? (
+          <Badge tone="bad">{words.isLost}</Badge>
+        ) : call.state === null || call.status !== 'in_progress' ? (
           <CallStatus status={call.status} />
         ) : (
           <Badge tone={call.state === 'speaking' ? 'accent' : call.state === 'thinking' ? 'warn' : 'busy'}>
@@ -141,7 +144,7 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
         )}
       </div>
       <div role="cell" class="number">
-        {clockWords(seconds)}
+        {call.isLost ? <span class="soft">–</span> : clockWords(seconds)}
       </div>
       <div role="cell" class={replyMs !== null && replyMs > SLOW_REPLY_MS ? 'number late' : 'number'}>
         {replyMs === null ? <span class="soft">–</span> : msWords(replyMs)}

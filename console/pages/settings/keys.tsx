@@ -15,7 +15,7 @@ import { Area, Choices, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { listOf } from '../../ui/list-of.ts';
-import { useLoad } from '../../ui/load.ts';
+import { LIST_REFRESH_MS, useEvery, useLoad } from '../../ui/load.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/page.tsx';
@@ -35,6 +35,7 @@ export function Keys({ enterprise }: { enterprise: string }) {
   const keys = useLoad(async (signal) => (await client.listKeys({}, { signal })).data.data, [enterprise]);
   const overview = useLoad((signal) => readOverview(enterprise, today(), ownZone, signal), [enterprise]);
   const isOff = overview.data?.notSetUp.some(({ what }) => what === 'api_access') ?? false;
+  useEvery(LIST_REFRESH_MS, keys.reload);
   const [open, setOpen] = useState<Open | null>(null);
   const close = (): void => setOpen(null);
   const mayWrite = may('settings:write');

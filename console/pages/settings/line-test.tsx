@@ -13,10 +13,20 @@ import { Words } from '../../ui/text.tsx';
 /** From here on carriers refuse signatures. */
 const MUCH_MS = 60_000;
 
-export function LineTest(props: { enterprise: string; line: PhoneNumber; onClose(): void }) {
-  const { enterprise, line, onClose } = props;
+export function LineTest(props: {
+  enterprise: string;
+  line: PhoneNumber;
+  onTried(isFine: boolean): void;
+  onClose(): void;
+}) {
+  const { enterprise, line, onTried, onClose } = props;
   const trial = useLoad(
-    async (signal) => (await clientOf(enterprise).testPhoneNumber({ lineId: line.id }, { signal })).data,
+    async (signal) => {
+      const { data } = await clientOf(enterprise).testPhoneNumber({ lineId: line.id }, { signal });
+      // A carrier that does not answer says nothing of them.
+      if (data.fault !== 'unreachable') onTried(data.ok);
+      return data;
+    },
     [enterprise, line.id],
   );
   return (

@@ -12,7 +12,7 @@ import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Select, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { useLoad } from '../../ui/load.ts';
+import { LIST_REFRESH_MS, useEvery, useLoad } from '../../ui/load.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
@@ -26,8 +26,11 @@ type Open = { kind: 'add' } | { kind: 'credentials' | 'test' | 'limits' | 'delet
 export function Lines({ enterprise }: { enterprise: string }) {
   const client = clientOf(enterprise);
   const lines = useLoad(async (signal) => (await client.listPhoneNumbers({}, { signal })).data.data, [enterprise]);
+  useEvery(LIST_REFRESH_MS, lines.reload);
   const [open, setOpen] = useState<Open | null>(null);
   const close = (): void => setOpen(null);
+  /** By line, since the page was opened: stored says nothing of whether the carrier takes them. */
+  const [tried, setTried] = useState<Readonly<Record<string, Tried>>>({});
   const mayWrite = may('settings:write');
   const { columns: names } = words;
   /** What was stored is tried at once. */
@@ -72,21 +75,17 @@ export function Lines({ enterprise }: { enterprise: string }) {
                       </span>
                     ),
                   },
-                  { name: names.carrier, cell: ({ carrier }) => carrier },
+                  { name: names.carrier, cell: ({ carrier }) => words.carriers[carrier] ?? carrier },
                   {
                     name: names.credentials,
-                    cell: ({ hasCredentials }) => (
-                      <Badge tone={hasCredentials ? 'good' : 'warn'}>
-                        {hasCredentials ? words.credentialsSet : words.credentialsMissing}
-                      </Badge>
+                    cell: ({ id, hasCredentials }) => (
+                      <Credentials state={hasCredentials ? (tried[id] ?? 'stored') : 'missing'} />
                     ),
                   },
                   {
                     name: names.limits,
                     cell: ({ limits }) => (
-                      <span class="soft">
-                        {limits.concurrentCalls} · {limits.callsPerSecond}/s
-                      </span>
+                      <span class="soft">{words.limits(limits.concurrentCalls, limits.callsPerSecond)}</span>
                     ),
                   },
                   {
@@ -117,7 +116,14 @@ export function Lines({ enterprise }: { enterprise: string }) {
       </Section>
       {open?.kind === 'add' ? <LineDialog {...shared} onStored={stored} /> : null}
       {open?.kind === 'credentials' ? <CredentialsDialog {...shared} line={open.line} onStored={stored} /> : null}
-      {open?.kind === 'test' ? <LineTest enterprise={enterprise} line={open.line} onClose={close} /> : null}
+      {open?.kind === 'test' ? (
+        <LineTest
+          enterprise={enterprise}
+          line={open.line}
+          onTried={(isFine) => setTried((before) => ({ ...before, [open.line.id]: isFine ? 'fine' : 'refused' }))}
+          onClose={close}
+        />
+      ) : null}
       {open?.kind === 'limits' ? <LimitsDialog {...shared} line={open.line} /> : null}
       {open?.kind === 'delete' ? (
         <Confirm
@@ -137,6 +143,13 @@ export function Lines({ enterprise }: { enterprise: string }) {
       ) : null}
     </>
   );
+}
+
+type Tried = 'fine' | 'refused';
+const TONES = { missing: 'warn', stored: 'quiet', fine: 'good', refused: 'bad' } as const;
+
+function Credentials({ state }: { state: keyof typeof TONES }) {
+  return <Badge tone={TONES[state]}>{words.credentialStates[state]}</Badge>;
 }
 
 interface DialogProps {

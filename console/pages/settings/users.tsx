@@ -12,7 +12,7 @@ import { Check, Select, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { isHere, linkHere } from '../../ui/link-here.ts';
-import { useLoad } from '../../ui/load.ts';
+import { LIST_REFRESH_MS, useEvery, useLoad } from '../../ui/load.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/page.tsx';
@@ -32,6 +32,7 @@ const ROLES = Object.keys(words.roles) as Role[];
 export function Users({ enterprise }: { enterprise: string }) {
   const people = users(enterprise);
   const list = useLoad(async () => (await people.list()).data, [enterprise]);
+  useEvery(LIST_REFRESH_MS, list.reload);
   const [open, setOpen] = useState<Open | null>(null);
   const close = (): void => setOpen(null);
   const mayWrite = may('users:write');

@@ -18,7 +18,10 @@ interface Sent {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function boardWith(hold: { holds: boolean } = { holds: true }) {
+function boardWith(
+  hold: { holds: boolean } = { holds: true },
+  admission: { now: 'open' | 'draining' } = { now: 'open' },
+) {
   const clock = new VirtualClock(Date.now());
   let [reads, hurries] = [0, 0];
   const database = {
@@ -29,6 +32,7 @@ function boardWith(hold: { holds: boolean } = { holds: true }) {
   };
   const board = createLiveBoard({
     ...{ database, clock, bus: api.bus, log: pino({ level: 'silent' }) },
+    admission: { state: () => admission.now },
     unwritten: { hurry: () => void hurries++ },
     stillHold: async (uses) => uses.map(() => hold.holds),
   });
@@ -126,6 +130,31 @@ describe('the live board', () => {
     await look(clock);
     expect(watcher.sent).toHaveLength(5);
     await finish(second);
+    watcher.end();
+  });
+
+  it('says when no new calls are taken, and of which calls the process is lost', async () => {
+    const admission = { now: 'open' as 'open' | 'draining' };
+    const { board, clock } = boardWith({ holds: true }, admission);
+    const run = `lost-${Date.now()}`;
+    await api.database.query(
+      `INSERT INTO media_runs (run_id, node, home, slot, lease_ms, capacity_calls) VALUES ($1, 'n', 'h', 'media-0', 60000, 10)`,
+      [run],
+    );
+    const live = { status: 'in_progress', answered_at: new Date(), owner_run: run };
+    const callUuid = await api.insertCall(api.acme, live);
+    const watcher = watch(board);
+    await watcher.until(1);
+    expect(watcher.sent[0]!.data).toMatchObject({ admission: 'open', calls: [{ callUuid, isLost: false }] });
+    admission.now = 'draining';
+    await look(clock);
+    expect(watcher.sent[1]).toMatchObject({ event: 'changes', data: { admission: 'draining', changed: [] } });
+    await api.database.query(`UPDATE media_runs SET beat_at = beat_at - interval '2 minutes' WHERE run_id = $1`, [run]);
+    await look(clock);
+    expect(watcher.sent[2]!.data.changed).toMatchObject([{ callUuid, isLost: true }]);
+    await look(clock);
+    expect(watcher.sent).toHaveLength(3);
+    await finish(callUuid);
     watcher.end();
   });
 
