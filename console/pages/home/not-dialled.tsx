@@ -42,15 +42,14 @@ export function NotDialledList(props: {
                   ) : null}
                 </span>
               )}
-              <p class="soft">
-                {cause?.wayOut ?? wayOut} <Place enterprise={enterprise} place={cause?.place} />
+              <p class="soft">{cause?.wayOut ?? wayOut}</p>
+              <p class="line">
+                <Place enterprise={enterprise} place={cause?.place} />
+                {of === 'calls' ? (
+                  <a href={to(['w', enterprise, 'calls'], { ...within, endedReason: reason })}>{words.theCalls}</a>
+                ) : null}
               </p>
             </div>
-            {of === 'calls' ? (
-              <a class="button" href={to(['w', enterprise, 'calls'], { ...within, endedReason: reason })}>
-                {words.theCalls}
-              </a>
-            ) : null}
           </li>
         );
       })}
@@ -65,6 +64,6 @@ function Place({ enterprise, place }: { enterprise: string; place: keyof typeof 
   if (place === undefined) return null;
   const { path, scope, name } = places[place];
   const isOperators = path[0] === 'operator';
-  if (isOperators ? session.value?.user.isOperator !== true : !may(scope)) return <>({name})</>;
+  if (isOperators ? session.value?.user.isOperator !== true : !may(scope)) return null;
   return <a href={to(isOperators ? path : ['w', enterprise, ...path])}>{name}</a>;
 }

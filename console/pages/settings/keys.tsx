@@ -48,12 +48,14 @@ export function Keys({ enterprise }: { enterprise: string }) {
     <>
       {isOff ? (
         <Notice kind="warn">
-          {words.apiOff}{' '}
-          {session.value?.user.isOperator === true ? (
-            <a href={to(['operator', 'workspaces'])}>{words.apiOffPlace}</a>
-          ) : (
-            words.apiOffAsk
-          )}
+          <p>{words.apiOff}</p>
+          <p>
+            {session.value?.user.isOperator === true ? (
+              <a href={to(['operator', 'workspaces'])}>{words.apiOffPlace}</a>
+            ) : (
+              words.apiOffAsk
+            )}
+          </p>
         </Notice>
       ) : null}
       <Section
