@@ -5,7 +5,9 @@
 import { NotTaken } from './callers-process.ts';
 import { breakage, type RungResult } from './rung.ts';
 
-const RUNGS = [2, 3, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 175, 200, 250, 300, 350, 400] as const;
+const RUNGS = [
+  2, 3, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 125, 150, 175, 200, 250, 300, 350, 400, 450, 500,
+] as const;
 /** A run that broke and is void is tried again, so often. */
 const TRIES = 2;
 

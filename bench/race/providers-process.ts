@@ -10,6 +10,7 @@ export interface RaceProviders {
   port: number;
   /** Since it was asked last. */
   report(): Promise<ProvidersReport>;
+  /** Nothing happens when they have ended. */
   order(order: ProvidersOrder): void;
   stop(): Promise<void>;
 }
@@ -42,7 +43,7 @@ export async function startProviders(): Promise<RaceProviders> {
       child.send({ type: 'report' } satisfies ProvidersOrder);
       return (await told) as ProvidersReport;
     },
-    order: (order) => void child.send(order),
+    order: (order) => void (child.connected && child.send(order)),
     stop: () => endChild(child, STOP_LIMIT_MS),
   };
 }

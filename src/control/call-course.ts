@@ -14,9 +14,9 @@ import { createCallLimits } from '../limits/call-limits.ts';
 import { createFairQueue } from '../limits/fair-queue.ts';
 import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import { timePlacements } from '../metrics/time-placement.ts';
+import { createCallAdmission } from '../placement/call-admission.ts';
 import { createDialClearance } from '../placement/dial-clearance.ts';
 import { placeCall } from '../placement/placement.ts';
-import type { CallAdmission } from '../placement/ports.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
 import type { MediaPlaces } from './media-places.ts';
@@ -76,13 +76,13 @@ export function createCallCourse(
     allWritten: parts.allWritten,
   });
 
-  const admission: CallAdmission = {
-    state: () => {
-      if (parts.isDraining()) return 'draining';
-      if (!pool.hasRoom()) return 'no_capacity';
-      return overload.isOverloaded() || !room.has('api') ? 'overloaded' : 'open';
-    },
-  };
+  const admission = createCallAdmission({
+    isDraining: parts.isDraining,
+    roomElsewhere: parts.places.landing.roomElsewhere,
+    hasRoom: pool.hasRoom,
+    isOverloaded: overload.isOverloaded,
+    isMeasuredRoom: () => room.has('api'),
+  });
   const clearance = createDialClearance({ database, clock, masterKeys });
   const turns = { clock, mostWaiting: PLACEMENTS_WAITING, longestWaitMs: PLACEMENT_WAIT_MS };
   const placement = {

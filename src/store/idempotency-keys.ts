@@ -45,7 +45,8 @@ interface BegunCall {
   call_uuid: string;
   lead_id: string | null;
   submission: string | null;
-  ended_reason: string | null;
+  /** Null: it is not over. */
+  ended_reason: EndedReason | null;
 }
 
 const KEEP_HOURS = 24;
@@ -82,7 +83,7 @@ export async function beginIdempotent(
   // Released between the two statements: the other request has just been refused, and this one is told to come again.
   if (row === undefined) return { kind: 'running' };
   if (!row.body_sha256.equals(bodySha256)) return { kind: 'mismatch' };
-  if (row.state === 'unknown') return { kind: 'unknown' };
+  if (row.state === 'unknown') return resumeHeld(database, scope);
   if (row.state === 'running') return row.stale ? resumeStale(database, scope, bodySha256) : { kind: 'running' };
   return {
     kind: 'replay',
@@ -96,11 +97,12 @@ export async function finishIdempotent(
   scope: IdempotencyScope,
   answer: StoredAnswer,
   callUuid: string | null,
+  from: 'running' | 'unknown' = 'running',
 ): Promise<void> {
   await database.query(
     `UPDATE idempotency_keys SET state = 'done', response_status = $4, response_body = $5, response_headers = $6, call_uuid = $7
-     WHERE ${WHERE_KEY} AND state = 'running'`,
-    [...parametersOf(scope), answer.status, answer.body, JSON.stringify(answer.headers), callUuid],
+     WHERE ${WHERE_KEY} AND state = $8`,
+    [...parametersOf(scope), answer.status, answer.body, JSON.stringify(answer.headers), callUuid, from],
   );
 }
 
@@ -203,9 +205,33 @@ function rejectedAnswer(callUuid: string, reason: EndedReason): StoredAnswer {
   };
 }
 
+/** What its request was, or would have been, answered; null: nobody knows yet. */
+function answerOf({ call_uuid: callUuid, lead_id: leadId, submission, ended_reason }: BegunCall): StoredAnswer | null {
+  if (submission === 'accepted') return acceptedAnswer({ callUuid, leadId });
+  if (ended_reason === null) return null;
+  return submission === 'refused' ? rejectedAnswer(callUuid, ended_reason) : unknownAnswer(callUuid);
+}
+
+const SELECT_BEGUN = `
+  SELECT c.call_uuid, c.lead_id, c.submission, c.ended_reason FROM calls c JOIN idempotency_keys k ON k.workspace_id = c.workspace_id
+   WHERE k.workspace_id = $1 AND k.method_path = $2 AND k.key = $3`;
+
 /**
- * The process that held the key is gone, or the database was away when it answered. If it dialled, the call's own
- * reconciliation settles the key; if the carrier refused, that was its answer; else it is free.
+ * Whoever learns what became of a call whose outcome was unknown settles its key. Of one that nobody had taken for
+ * unknown yet, because the database was away until it was over, the row says it here.
+ */
+async function resumeHeld(database: Queryable, scope: IdempotencyScope): Promise<IdempotencyStart> {
+  const [call] = await database.query<BegunCall>(`${SELECT_BEGUN} AND c.call_uuid = k.call_uuid`, parametersOf(scope));
+  const answer = call === undefined ? null : answerOf(call);
+  if (call === undefined || answer === null) return { kind: 'unknown' };
+  await finishIdempotent(database, scope, answer, call.call_uuid, 'unknown');
+  return { kind: 'replay', answer };
+}
+
+/**
+ * The process that held the key is gone, or the database was away when it answered. What its call has come to is the
+ * answer: the carrier's refusal too. One that is under way will be settled by its own reconciliation; else the key is
+ * free.
  */
 async function resumeStale(
   database: Queryable,
@@ -213,24 +239,20 @@ async function resumeStale(
   bodySha256: Buffer,
 ): Promise<IdempotencyStart> {
   const [call] = await database.query<BegunCall>(
-    `SELECT c.call_uuid, c.lead_id, c.submission, c.ended_reason FROM calls c JOIN idempotency_keys k ON k.workspace_id = c.workspace_id
-     WHERE k.workspace_id = $1 AND k.method_path = $2 AND k.key = $3 AND c.idempotency_key = $3 AND ${PATH_OF_CALL} = $2
-       AND (c.submission IS DISTINCT FROM 'refused' OR c.ended_reason = ANY ($4::text[]))
-       AND c.created_at > k.created_at - interval '5 seconds'
-     ORDER BY c.call_uuid DESC LIMIT 1`,
+    `${SELECT_BEGUN} AND c.idempotency_key = $3 AND ${PATH_OF_CALL} = $2
+        AND (c.submission IS DISTINCT FROM 'refused' OR c.ended_reason = ANY ($4::text[]))
+        AND c.created_at > k.created_at - interval '5 seconds'
+      ORDER BY c.call_uuid DESC LIMIT 1`,
     [...parametersOf(scope), CARRIER_REFUSAL_CODES],
   );
-  if (call?.submission === 'accepted' || call?.submission === 'refused') {
-    const answer =
-      call.submission === 'refused'
-        ? rejectedAnswer(call.call_uuid, call.ended_reason as EndedReason)
-        : acceptedAnswer({ callUuid: call.call_uuid, leadId: call.lead_id });
+  if (call !== undefined) {
+    const answer = answerOf(call);
+    if (answer === null) {
+      await holdIdempotent(database, scope, call.call_uuid);
+      return { kind: 'unknown' };
+    }
     await finishIdempotent(database, scope, answer, call.call_uuid);
     return { kind: 'replay', answer };
-  }
-  if (call !== undefined) {
-    await holdIdempotent(database, scope, call.call_uuid);
-    return { kind: 'unknown' };
   }
   const taken = await database.query(
     `UPDATE idempotency_keys SET created_at = clock_timestamp(), body_sha256 = $4

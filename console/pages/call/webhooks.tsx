@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
-import { sentOutcome } from '../../api/sent-outcome.ts';
 import { may } from '../../api/session.ts';
+import { settledDelivery } from '../../api/settled-delivery.ts';
 import { call as words } from '../../texts/en/call.ts';
 import { Button } from '../../ui/button.tsx';
-import { DeliveryState } from '../../ui/delivery-state.tsx';
+import { DeliveryState, outcomeWords } from '../../ui/delivery-state.tsx';
 import { useLoad } from '../../ui/load.ts';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -20,7 +20,7 @@ export function Webhooks({ enterprise, callUuid }: { enterprise: string; callUui
   );
   async function resend(id: string): Promise<void> {
     const { data } = await client.redeliverWebhook({ deliveryId: id });
-    toast(await sentOutcome(enterprise, data.delivery));
+    toast(outcomeWords(await settledDelivery(enterprise, data.delivery)));
     sent.reload();
   }
   return (

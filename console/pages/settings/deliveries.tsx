@@ -2,15 +2,15 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
-import { sentOutcome } from '../../api/sent-outcome.ts';
 import { may } from '../../api/session.ts';
+import { settledDelivery } from '../../api/settled-delivery.ts';
 import { common } from '../../texts/en/common.ts';
 import { deliveryStates } from '../../texts/en/deliveries.ts';
 import { webhooksWords as words } from '../../texts/en/settings.ts';
 import { to } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { useCursorList } from '../../ui/cursor-list.ts';
-import { DeliveryState } from '../../ui/delivery-state.tsx';
+import { DeliveryState, outcomeWords } from '../../ui/delivery-state.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
@@ -38,7 +38,7 @@ export function Deliveries({ enterprise }: { enterprise: string }) {
   const mayResend = may('webhooks:write') || may('webhooks:resend');
   async function resend(id: string): Promise<void> {
     const { data } = await client.redeliverWebhook({ deliveryId: id });
-    toast(await sentOutcome(enterprise, data.delivery));
+    toast(outcomeWords(await settledDelivery(enterprise, data.delivery)));
     list.reload();
   }
   const [isReplaying, setReplaying] = useState(false);

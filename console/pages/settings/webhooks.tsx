@@ -3,13 +3,14 @@ import { useState } from 'preact/hooks';
 import type { WebhookEndpoint } from '../../../clients/typescript/src/client.ts';
 import { ParleyError } from '../../../clients/typescript/src/parley-error.ts';
 import { clientOf } from '../../api/request.ts';
-import { sentOutcome } from '../../api/sent-outcome.ts';
 import { may } from '../../api/session.ts';
+import { settledDelivery } from '../../api/settled-delivery.ts';
 import { common } from '../../texts/en/common.ts';
 import { settings, webhooksWords as words } from '../../texts/en/settings.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyBox } from '../../ui/copy.tsx';
+import { outcomeWords } from '../../ui/delivery-state.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Check, Choices, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -139,7 +140,7 @@ function Endpoint({ enterprise, webhook, mayWrite, onChange, onOpen }: EndpointP
   const isChanged = [...events].toSorted().join() !== [...webhook.events].toSorted().join();
   async function test(): Promise<void> {
     const { data } = await client.testWebhook({});
-    toast(await sentOutcome(enterprise, data.delivery));
+    toast(outcomeWords(await settledDelivery(enterprise, data.delivery)));
     onChange();
   }
   /** Switching on what is on closes its breaker. */

@@ -78,10 +78,11 @@ async function placeUntilAnswered(gateway: Gateway, number: string, agentId: str
   const body = { agentId, enterprise: gateway.enterprise, from: gateway.lineId };
   const wanted = { number, idempotencyKey: `chaos-${number.slice(1)}` };
   const patience = { giveUpAtMs: performance.now() + GIVE_UP_MS, answerLimitMs: ANSWER_LIMIT_MS };
-  const { httpStatus, callUuids, requests } = await placeAsClient(gateway.client, body, wanted, patience);
+  const { httpStatus, errorCode, callUuids, requests } = await placeAsClient(gateway.client, body, wanted, patience);
   return {
     number,
     httpStatus: httpStatus === 0 ? null : httpStatus,
+    errorCode,
     callUuid: [...callUuids].at(-1) ?? null,
     tries: requests,
   };

@@ -35,10 +35,10 @@ function checkCalls(history: CallHistory): Violation[] {
   const byUuid = new Map(history.calls.map((call) => [call.callUuid, call]));
   const byNumber = grouped(history.calls, ({ number }) => number);
   const phones = grouped(history.phones, ({ number }) => number);
-  for (const { number, httpStatus, callUuid } of history.placements) {
+  for (const { number, httpStatus, errorCode = null, callUuid } of history.placements) {
     if (httpStatus === null) tell('every request is answered', number);
     else if (httpStatus >= 400 && httpStatus < 500)
-      tell('a good request is taken', `${number} was answered ${httpStatus}`);
+      tell('a good request is taken', `${number} was answered ${httpStatus} ${errorCode}`);
     if (httpStatus === 200 && (callUuid === null || byUuid.get(callUuid)?.number !== number)) {
       tell('no call is lost', `${number} was told ${callUuid}, which the database does not have`);
     }

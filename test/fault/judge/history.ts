@@ -8,6 +8,8 @@ export interface PlacementSeen {
   number: string;
   /** The last answer's; null: none ever came. */
   httpStatus: number | null;
+  /** Its X-Error-Code; absent: nobody asked. */
+  errorCode?: string | null;
   callUuid: string | null;
   tries: number;
 }

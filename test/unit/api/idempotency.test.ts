@@ -242,6 +242,28 @@ describe('an unknown outcome', () => {
     expect(summary(await withKey('key-c'))).toEqual([200, callUuid, undefined]);
   });
 
+  it.each([
+    [`submission = 'accepted'`, [200, undefined]],
+    [
+      `status = 'failed', ended_reason = 'submission_unknown', ended_at = now(), deadline_at = NULL`,
+      [500, 'submission_unknown'],
+    ],
+  ])('of a call that nobody took for unknown is what the call came to: %s', async (became, expected) => {
+    api.place = async (call) => {
+      await insertAsPlacementDoes(call, null);
+      throw new Error('database away');
+    };
+    await withKey('key-n');
+    expect((await withKey('key-n')).headers['x-error-code']).toBe('idempotency_state_unknown');
+    await api.database.query(`UPDATE calls SET ${became}`);
+    for (let repeat = 0; repeat < 2; repeat++) {
+      const again = await withKey('key-n');
+      expect([again.statusCode, again.headers['x-error-code']]).toEqual(expected);
+      expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true' });
+    }
+    expect(api.placements).toHaveLength(1);
+  });
+
   it('of a call without a key settles nothing', async () => {
     await withKey('key-d');
     await settle(await api.insertCall(api.acme), 'failed');

@@ -56,7 +56,7 @@ describe('the socket', () => {
     expect(bench.fake.open).toBe(0);
   });
 
-  test('gets each byte of a mu-law leg as it came, in messages of 60 ms', async () => {
+  test('gets each byte of a mu-law leg as it came, in messages of 120 ms, in a turn of 60', async () => {
     const { b, fake } = await started();
     const speech = toySpeech('yes please no', 8000);
     await b.push(speech);
@@ -64,7 +64,12 @@ describe('the socket', () => {
     const bytes = new Uint8Array(speech.length);
     encodeMulaw(speech, 0, speech.length, bytes, 0);
     expect(fake.last.bytes.slice(0, bytes.length)).toEqual([...bytes]);
-    expect(fake.last.batches.slice(0, -1).every(({ ms }) => ms === 60)).toBe(true);
+    expect(fake.last.batches.slice(0, -1).every(({ ms }) => ms === 120)).toBe(true);
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    const before = fake.last.batches.length;
+    await b.push(toySpeech('yes please', 8000));
+    expect(fake.last.batches.slice(before + 1).map(({ ms }) => ms)).toEqual(expect.arrayContaining([60]));
+    expect(fake.last.batches.slice(before + 1, -1).every(({ ms }) => ms === 60)).toBe(true);
   });
 
   test('is told of the end of a call, and the seconds that it heard are counted', async () => {
