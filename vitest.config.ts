@@ -51,6 +51,7 @@ const LONGEST = [
   'fault/thread-death',
   'fault/cascade-faults',
   'fault/webhook-history',
+  'integration/two-nodes',
   'integration/load/bad-luck',
   'integration/load/parley-target',
   'browser/free-conversation',

@@ -14,6 +14,12 @@ const mediaConfigSchema = z.strictObject({
   port: z.int().min(0).max(65_535),
   /** How many media processes share the port, this one among them. */
   processes: z.int().min(1).max(64).default(1),
+  /** Below it carriers' streams come too, under the address of this node alone: `/n/a`. Null: nowhere else. */
+  streamPath: z
+    .string()
+    .regex(/^\/[a-z0-9/-]*$/)
+    .nullable()
+    .default(null),
   runDir: z.string().min(1),
   dataDir: z.string().min(1),
   pipelineThreads: z.int().min(1).max(64),

@@ -226,16 +226,19 @@ const proxy = createHttpProxy({
 const server = chosen.create({
   addresses,
   routes: [
-    createCarrierEndpoint({
-      codecs: createCodecRegistry(config.framesPerMessage),
-      registry,
-      link,
-      clock,
-      log,
-      toControl: link.send,
-      isShortOfDescriptors: () => descriptors.isShort,
-      refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
-    }),
+    ...['', ...(config.streamPath === null ? [] : [config.streamPath])].map((pathBefore) =>
+      createCarrierEndpoint({
+        pathBefore,
+        codecs: createCodecRegistry(config.framesPerMessage),
+        registry,
+        link,
+        clock,
+        log,
+        toControl: link.send,
+        isShortOfDescriptors: () => descriptors.isShort,
+        refused: (httpStatus) => metrics.upgradeRefused(httpStatus),
+      }),
+    ),
     createMonitorEndpoint({
       desk: monitors,
       clock,

@@ -7,9 +7,9 @@ import { ensureBuilt, ensurePackages, root } from './bootstrap.mjs';
 
 /**
  * `command` is `npm run …`; `folder` holds one folder a scenario, each with a `main.ts`; `scenarios` says what each
- * does; `moved` names a scenario that has another command now, and that command.
+ * does; `moved` names a scenario that has another command now, and that command; `elsewhere` those of another folder.
  */
-export async function runScenario({ command, folder, scenarios, moved = {} }) {
+export async function runScenario({ command, folder, scenarios, moved = {}, elsewhere = {} }) {
   const [scenario, ...rest] = process.argv.slice(2);
   if (Object.hasOwn(moved, scenario ?? '')) {
     console.error(`'${scenario}' has moved; run: ${[moved[scenario], ...rest].join(' ')}`);
@@ -26,7 +26,7 @@ export async function runScenario({ command, folder, scenarios, moved = {} }) {
   }
   ensurePackages({ whole: true });
   ensureBuilt();
-  const entry = join(root, 'dist', folder, scenario, 'main.js');
+  const entry = join(root, 'dist', elsewhere[scenario] ?? folder, scenario, 'main.js');
   process.argv = [process.argv[0], entry, ...rest];
   await import(entry);
 }

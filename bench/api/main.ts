@@ -2,14 +2,15 @@
  * `npm run bench -- api [--rate 200] [--seconds 20] [--redis redis://…] [--whole-life] [--live 1000]`: a fixed rate of
  * `POST /api/outbound-call`, open loop, on the real service with a database that waits for its disk; the emulated
  * carrier accepts; with --whole-life each phone is busy, and the call's callbacks, end and webhook are part of the
- * load; with --live so many calls talk beside it. Limits are raised out of the way. The first fifth warms up and is
- * not counted.
+ * load; with --live so many calls talk beside it. Limits are raised out of the way, that of webhooks to one URL too.
+ * The first fifth warms up and is not counted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import { startGateway } from '../harness/gateway.ts';
+import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { readOptions } from '../harness/options.ts';
 import { percentile } from '../harness/percentile.ts';
 import { cpuSeconds } from './cpu.ts';
@@ -38,6 +39,7 @@ const perSecond = Number(values.rate);
 const seconds = Number(values.seconds);
 const wholeLife = values['whole-life'];
 const NO_LIMIT = 100_000;
+const WEBHOOKS_WAIT_SECONDS = 60;
 const agent: AgentDefinition = { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 };
 
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-bench-api-'));
@@ -50,7 +52,10 @@ const gateway = await startGateway({
   concurrentCalls: NO_LIMIT,
   callsPerSecond: NO_LIMIT,
   settings: { PARLEY_LOG_LEVEL: 'error' },
-  ...(values.redis === undefined ? {} : { controlEnv: { REDIS_URL: values.redis } }),
+  controlEnv: {
+    WEBHOOK_PER_SECOND: String(2 * perSecond),
+    ...(values.redis === undefined ? {} : { REDIS_URL: values.redis }),
+  },
   keepAudio: false,
   log: (line) => process.stderr.write(`${line}\n`),
   childOutput: (text) => process.stderr.write(text),
@@ -67,6 +72,8 @@ try {
     seconds,
     body: (index) => ({ to: `+1415${5_550_000 + index}`, agentId, enterprise, from: lineId }),
   });
+  const placed = answers.filter(({ status }) => status === 200).length;
+  const webhooks = wholeLife ? await webhooksOf(gateway, placed) : null;
   const counted = answers.slice(Math.floor(answers.length / 5));
   const statuses = new Map<string, number>();
   for (const { status, headers } of counted) {
@@ -101,10 +108,20 @@ try {
     );
   }
   const dialled = (await gateway.emulator.calls()).length;
-  const placed = answers.filter(({ status }) => status === 200).length;
+  if (webhooks !== null) console.log(`webhooks  ${webhooks}`);
   console.log(`dialled   ${dialled} for ${placed} answers of 200`);
 } finally {
   await gateway.stop();
   rmSync(dataDir, { recursive: true, force: true });
 }
 process.exit(0);
+
+/** Of calls that are over: how far those are behind that tell of their ends, when the last placement is answered. */
+async function webhooksOf({ receiver }: Gateway, calls: number): Promise<string> {
+  const missing = (): number => calls - receiver.countOf('call.no_answer');
+  const behind = missing();
+  const fromMs = performance.now();
+  const waitedSeconds = (): number => (performance.now() - fromMs) / 1_000;
+  while (missing() > 0 && waitedSeconds() < WEBHOOKS_WAIT_SECONDS) await pause(100);
+  return `${calls - missing()} of ${calls}; ${behind} were behind at the last answer, ${waitedSeconds().toFixed(1)} s waited for them`;
+}

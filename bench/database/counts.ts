@@ -7,7 +7,10 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { cpuSeconds } from '../api/cpu.ts';
 
 export interface Counts {
+  /** As PostgreSQL counts: the start of a session is one too. */
   commits: number;
+  /** Begun. */
+  sessions: number;
   walBytes: number;
   /** By text: how often, and how long all of them took at the server. Without what only frames a transaction. */
   statements: ReadonlyMap<string, { calls: number; ms: number }>;
@@ -23,7 +26,7 @@ const STATEMENTS = `
      AND query !~* '^(begin|commit|rollback|discard|deallocate)'
    GROUP BY query`;
 const COMMITS = `
-  SELECT ${OWN} xact_commit::float8 AS commits, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS "walBytes"
+  SELECT ${OWN} xact_commit::float8 AS commits, sessions::float8, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS "walBytes"
     FROM pg_stat_database WHERE datname = current_database()`;
 const SETTLED = `
   SELECT ${OWN} EXISTS (SELECT 1 FROM calls WHERE ended_at IS NULL OR recording_status = 'pending' OR analysis_status = 'pending')
@@ -43,7 +46,7 @@ export class PostgresCounts {
   /** `restart`: ends the postmaster, which whoever watches it starts again. */
   static async open(connectionString: string, restart: () => void): Promise<PostgresCounts> {
     const connect = (): Database =>
-      openDatabase({ connectionString, maxConnections: 1, sessionLifetimeSeconds: 3_600, onIdleError: () => {} });
+      openDatabase({ connectionString, maxConnections: 1, renewSessionSeconds: 3_600, onIdleError: () => {} });
     const before = connect();
     await before.query(`ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`);
     await before.query('ALTER SYSTEM SET pg_stat_statements.max = 10000');
@@ -66,10 +69,11 @@ export class PostgresCounts {
 
   async read(): Promise<Counts> {
     const rows = await this.#database.query<{ text: string; calls: number; ms: number }>(STATEMENTS);
-    const [row] = await this.#database.query<{ commits: number; walBytes: number }>(COMMITS);
+    const [row] = await this.#database.query<{ commits: number; sessions: number; walBytes: number }>(COMMITS);
     const cpu = cpuSeconds();
     const counts = {
       commits: row!.commits - this.#ownCommits,
+      sessions: row!.sessions,
       walBytes: row!.walBytes,
       statements: new Map(rows.map(({ text, calls, ms }) => [text.replace(/\s+/g, ' ').trim(), { calls, ms }])),
       controlCpuMs: (cpu.get('src') ?? 0) * 1_000,
@@ -93,6 +97,7 @@ export class PostgresCounts {
 
 export interface Cost {
   commits: number;
+  sessions: number;
   statements: number;
   walBytes: number;
   controlCpuMs: number;
@@ -110,6 +115,7 @@ export function between(before: Counts, after: Counts): Cost {
   }
   return {
     commits: after.commits - before.commits,
+    sessions: after.sessions - before.sessions,
     statements: [...byText.values()].reduce((sum, { calls }) => sum + calls, 0),
     walBytes: after.walBytes - before.walBytes,
     controlCpuMs: after.controlCpuMs - before.controlCpuMs,

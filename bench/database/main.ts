@@ -54,6 +54,7 @@ for (let round = 1; round <= Number(values.repeat); round++) {
 
 const ROWS: readonly (readonly [string, number, (run: RunResult) => number])[] = [
   ['commits a call', 1, ({ call }) => call.commits],
+  ['of those, starts of sessions', 1, ({ call }) => call.sessions],
   ['statements a call', 1, ({ call }) => call.statements],
   ['write-ahead log, kB a call', 0, ({ call }) => call.walBytes / 1024],
   ['CPU of control, ms a call', 0, ({ call }) => call.controlCpuMs],

@@ -130,7 +130,7 @@ function less(cost: Cost, idle: Cost): Cost {
   return { ...numbersOf(cost, (value, name) => value - idle[name]), byText: cost.byText };
 }
 
-const NUMBERS = ['commits', 'statements', 'walBytes', 'controlCpuMs', 'postgresCpuMs'] as const;
+const NUMBERS = ['commits', 'sessions', 'statements', 'walBytes', 'controlCpuMs', 'postgresCpuMs'] as const;
 type Numbers = Omit<Cost, 'byText'>;
 
 function numbersOf(cost: Cost, change: (value: number, name: keyof Numbers) => number): Numbers {

@@ -145,9 +145,9 @@ function startServiceOn(
     HOST: '127.0.0.1',
     // Several gateways may stand on one machine.
     PARLEY_METRICS_PORT: '0',
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
     ...options.settings,
     PORT: String(port),
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
     PARLEY_DATA_DIR: options.dataDir,
   });
   return startService({
@@ -179,10 +179,10 @@ function outputOf({ childOutput }: Pick<GatewayOptions, 'childOutput'>): Pick<Ga
 
 /** A fresh workspace each time, so that one data folder serves many demos. */
 export async function makeWorkspace(
-  service: Service,
+  service: Pick<Service, 'databaseUrl' | 'masterKeyHex'>,
   emulator: CarrierOfGateway,
   receiver: Pick<WebhookReceiver, 'url' | 'setSecret'>,
-  options: Omit<GatewayOptions, 'personas'>,
+  options: Omit<GatewayOptions, 'personas' | 'dataDir' | 'log'>,
 ): Promise<Pick<Gateway, 'apiKey' | 'enterprise' | 'agentId' | 'lineId' | 'publicKey' | 'webhookSecret'>> {
   const database = openDatabase({ connectionString: service.databaseUrl, maxConnections: 1, onIdleError: () => {} });
   const sealer = createSealer(service.masterKeyHex);

@@ -5,6 +5,7 @@ import { endedWords, statusWords } from '../texts/en/calls.ts';
 import { Badge, type Tone } from './badge.tsx';
 import { Button } from './button.tsx';
 import { Confirm } from './dialog.tsx';
+import { Words } from './text.tsx';
 import { toast } from './toast.tsx';
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -32,8 +33,19 @@ export function whoOf(call: { name: string; to: string; fromNumber: string; dire
   return (numbers.find((number) => number !== '') ?? call.name).replace(/^web:/, '');
 }
 
-/** Ends a call, after a question. `run` asks the service. */
-export function HangUp({ run, isQuiet = false }: { run(): Promise<unknown>; isQuiet?: boolean }) {
+/** The number beside a name, as far as there is one. */
+export function numberBeside(call: { name: string; to: string; fromNumber: string; direction: string }): string {
+  const number = call.direction === 'inbound' ? call.fromNumber : call.to;
+  return whoOf(call) === number.replace(/^web:/, '') ? '' : number.replace(/^web:/, '');
+}
+
+/** Ends a call, after a question that names it. `run` asks the service. */
+export function HangUp(props: {
+  call: { name: string; to: string; fromNumber: string; direction: string };
+  run(): Promise<unknown>;
+  isQuiet?: boolean;
+}) {
+  const { call, run, isQuiet = false } = props;
   const [isAsking, setAsking] = useState(false);
   return (
     <>
@@ -55,6 +67,9 @@ export function HangUp({ run, isQuiet = false }: { run(): Promise<unknown>; isQu
           }}
           onClose={() => setAsking(false)}
         >
+          <p>
+            <Words>{`${whoOf(call)} ${numberBeside(call)}`.trim()}</Words>
+          </p>
           <p>{words.hangUpAsk}</p>
         </Confirm>
       ) : null}

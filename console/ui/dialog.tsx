@@ -1,4 +1,7 @@
-/** The browser's own dialog: it keeps the focus inside, and gives it back where it was. Escape closes it. */
+/**
+ * The browser's own dialog: it keeps the focus inside. Escape closes it. What was focused before gets the focus back,
+ * also where one dialog leads to another; the browser gives it back for a dialog that stays in the document only.
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { common } from '../texts/en/common.ts';
@@ -15,14 +18,38 @@ export interface DialogProps {
   onClose(): void;
 }
 
+/** Where the focus was before the first of the dialogs that follow one another. */
+let opener: HTMLElement | null = null;
+const isLost = (): boolean => document.activeElement === null || document.activeElement === document.body;
+/** What one came for, and not the cross in the corner. */
+const FIRST = '.content :is(input, select, textarea, button, a[href]):not([disabled], [hidden])';
+
+function focusInside(dialog: HTMLDialogElement): void {
+  if (!isLost()) opener = document.activeElement as HTMLElement;
+  dialog.showModal();
+  dialog.querySelector<HTMLElement>(FIRST)?.focus();
+}
+
+function giveFocusBack(): void {
+  if (!isLost() || document.querySelector('dialog[open]') !== null) return;
+  // A row that was drawn anew is another one.
+  const target = opener?.isConnected === true ? opener : document.querySelector<HTMLElement>('h1');
+  target?.focus();
+  opener = null;
+}
+
 /** Open for as long as it is there. */
 export function Dialog({ title, children, isWide = false, mayClose = true, onClose }: DialogProps) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current!;
-    dialog.showModal();
-    return () => dialog.close();
+    focusInside(dialog);
+    return () => {
+      dialog.close();
+      // One that follows opens after this.
+      setTimeout(giveFocusBack);
+    };
   }, []);
   return (
     <dialog

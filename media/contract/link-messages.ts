@@ -129,8 +129,11 @@ export type StreamEnd = 'socket_closed' | 'stopped' | 'bad_stream' | 'no_media' 
 export type ToControl =
   | {
       type: 'hello';
-      /** By which its lease and its calls are known. It greets again with another one when it was `fenced`. */
-      runId: string;
+      /**
+       * By which its lease and its calls are known. It greets again with another one when it was `fenced`. Absent:
+       * media of an earlier version.
+       */
+      runId?: string;
       mediaId: string;
       pid: number;
       socketServer: 'uws' | 'ws';

@@ -90,6 +90,18 @@ const SELECT_KEY = `
          w.id AS workspace_id, w.slug, w.api_enabled, w.api_requests_per_second, w.api_burst
   FROM api_keys k JOIN workspaces w ON w.id = k.workspace_id`;
 const READ_KEY = `${SELECT_KEY} WHERE k.key_id = $1`;
+/**
+ * The same, and its use is noted: not where somebody else changes the key, and the note waits for no disk, because the
+ * request waits for it.
+ */
+const READ_AND_NOTE = `
+  WITH noted AS (
+    UPDATE api_keys SET last_used_at = now() FROM (SELECT set_config('synchronous_commit', 'off', true) AS commits) AS disk
+     WHERE disk.commits = 'off' AND key_id = (
+       SELECT key_id FROM api_keys
+        WHERE key_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+          AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute') FOR UPDATE SKIP LOCKED))
+  ${READ_KEY}`;
 const READ_KEYS = `${SELECT_KEY} WHERE k.key_id = ANY ($1::text[])`;
 const READ_USED = `${SELECT_KEY} WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
   ORDER BY k.last_used_at DESC NULLS LAST LIMIT $1`;
@@ -104,23 +116,29 @@ export function createAuthenticator(deps: {
   const throttle = createFailedAuthThrottle({ clock, store: deps.limitStore });
   const cache = new Map<string, { row: KeyRow; readAtMs: number; usedNotedAtMs: number }>();
 
-  const readKey = async (keyId: string): Promise<KeyRow | undefined> => {
+  /** At most once a minute a key and node. */
+  const isNoteDue = (notedAtMs: number): boolean => clock.nowMs() - notedAtMs >= LAST_USED_EVERY_MS;
+
+  /** `isUse`: by whoever has the key's secret, from where it may be used. */
+  const readKey = async (keyId: string, isUse: boolean): Promise<KeyRow | undefined> => {
     const cached = cache.get(keyId);
     if (cached !== undefined && clock.nowMs() - cached.readAtMs < CACHE_MS) return cached.row;
     const readAtMs = clock.nowMs();
-    const [row] = await database.query<KeyRow>(READ_KEY, [keyId]);
+    const isToNote = isUse && cached !== undefined && isNoteDue(cached.usedNotedAtMs);
+    // One that fails is not tried again by the next request.
+    if (isToNote) cached.usedNotedAtMs = readAtMs;
+    const [row] = await database.query<KeyRow>(isToNote ? READ_AND_NOTE : READ_KEY, [keyId]);
+    const usedNotedAtMs = cache.get(keyId)?.usedNotedAtMs ?? cached?.usedNotedAtMs ?? Number.NEGATIVE_INFINITY;
     cache.delete(keyId);
-    if (row !== undefined) {
-      cache.set(keyId, { row, readAtMs, usedNotedAtMs: cached?.usedNotedAtMs ?? Number.NEGATIVE_INFINITY });
-    }
+    if (row !== undefined) cache.set(keyId, { row, readAtMs, usedNotedAtMs });
     if (cache.size > MOST_CACHED_KEYS) cache.delete(cache.keys().next().value!);
     return row;
   };
 
-  /** At most once a minute a key and node; failing to note it must not fail the request. */
+  /** Where it was not noted as the key was read; failing to note it must not fail the request. */
   const noteUse = (keyId: string): void => {
     const cached = cache.get(keyId);
-    if (cached === undefined || clock.nowMs() - cached.usedNotedAtMs < LAST_USED_EVERY_MS) return;
+    if (cached === undefined || !isNoteDue(cached.usedNotedAtMs)) return;
     cached.usedNotedAtMs = clock.nowMs();
     database
       .query(
@@ -165,7 +183,8 @@ export function createAuthenticator(deps: {
         const waitSeconds = await throttle.take(address, parts?.keyId);
         if (waitSeconds > 0) return refuseLate(clock, waitSeconds);
       }
-      const row = parts === null ? undefined : await readKey(parts.keyId);
+      const isUse = proven && isUsable(known, address, clock.epochMs());
+      const row = parts === null ? undefined : await readKey(parts.keyId, isUse);
       const matches = timingSafeEqual(row?.secret_sha256 ?? UNKNOWN_SECRET, secret);
       if (row === undefined || !matches || !isUsable(row, address, clock.epochMs())) {
         if (proven) await throttle.take(address);

@@ -1,7 +1,8 @@
 /**
  * Tells the event streams of this process that something happened in a call. The calls code publishes after commit;
- * `GET …/events` listens. Only a signal with a label: what is stored is read from `call_events`, so an event published
- * on another node, or missed, still arrives by polling. A listener that throws harms nobody else.
+ * `GET …/events` listens. Only a signal with a label: what is stored is read from `call_events`, so an event that was
+ * missed still arrives by polling; what other nodes tell of comes by `nodes/event-relay.ts`. A listener that throws
+ * harms nobody else.
  */
 
 export interface CallEvent {
@@ -20,10 +21,15 @@ export interface CallEventBus {
   subscribe(callUuid: string, listener: (event: CallEvent) => void): () => void;
   /** Somebody listens. */
   isFollowed(callUuid: string): boolean;
+  /** Calls to which somebody listens. */
+  followed(): string[];
+  /** `told` hears of each call that begins to be followed. One at a time. */
+  whenFollowed(told: (callUuid: string) => void): void;
 }
 
 export function createCallEventBus(): CallEventBus {
   const listeners = new Map<string, Set<(event: CallEvent) => void>>();
+  let began = (_callUuid: string): void => {};
   return {
     publish(event) {
       for (const listener of listeners.get(event.callUuid) ?? []) {
@@ -35,10 +41,15 @@ export function createCallEventBus(): CallEventBus {
       }
     },
     isFollowed: (callUuid) => listeners.has(callUuid),
+    followed: () => [...listeners.keys()],
+    whenFollowed(told) {
+      began = told;
+    },
     subscribe(callUuid, listener) {
       const own = (event: CallEvent): void => listener(event);
       const set = listeners.get(callUuid) ?? new Set();
       listeners.set(callUuid, set.add(own));
+      if (set.size === 1) began(callUuid);
       return () => {
         set.delete(own);
         if (set.size === 0 && listeners.get(callUuid) === set) listeners.delete(callUuid);

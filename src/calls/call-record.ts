@@ -64,6 +64,8 @@ export interface CallRecord {
   carrierRequestId: string | null;
   carrierCallId: string | null;
 
+  /** The run in which it is to land, where that was chosen. */
+  assignedRun: string | null;
   /** The run of the media process that has it, or had it last. */
   ownerRun: string | null;
   /** That process's name on its node, for people. */

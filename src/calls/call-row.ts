@@ -80,6 +80,7 @@ const COLUMNS: Record<Exclude<keyof CallRow, 'enterprise'>, string> = {
   carrier: 'carrier',
   carrierRequestId: 'carrier_request_id',
   carrierCallId: 'carrier_call_id',
+  assignedRun: 'assigned_run',
   ownerRun: 'owner_run',
   ownerMediaId: 'owner_media_id',
   epoch: 'epoch',

@@ -1,6 +1,6 @@
 /**
- * `PARLEY_NODE` and `PARLEY_NODE_ADDRESS`: this node among several on one database. Read by control's settings; alone,
- * neither is needed.
+ * `PARLEY_NODE`, `PARLEY_NODE_ADDRESS` and `STREAM_URL`: this node among several on one database. Read by the settings
+ * of control and of the supervisor; alone, none of them is needed.
  */
 
 export interface NodeSettings {
@@ -8,16 +8,21 @@ export interface NodeSettings {
   name: string | null;
   /** Where other nodes ask whether this machine lives, without a slash at its end; null: nowhere. */
   address: string | null;
+  /** Where carriers open this node's streams, `{node}` filled in, no slash at its end; null: at the public address. */
+  streamUrl: string | null;
 }
 
 /** What a host name's label may be, so that it fits an address too. */
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
+const NODE_PLACE = '{node}';
+const PATH = /^[a-z0-9/-]*$/;
+
 export function readNodeSettings(given: Readonly<Record<string, string | undefined>>): {
   settings: NodeSettings;
   faults: string[];
 } {
-  const { PARLEY_NODE: name = null, PARLEY_NODE_ADDRESS: address = null } = given;
+  const { PARLEY_NODE: name = null, PARLEY_NODE_ADDRESS: address = null, STREAM_URL: stream = null } = given;
   const faults: string[] = [];
   if (name !== null && !NAME.test(name)) {
     faults.push(
@@ -29,7 +34,25 @@ export function readNodeSettings(given: Readonly<Record<string, string | undefin
       '  PARLEY_NODE_ADDRESS must be where other nodes reach this very machine, like http://10.0.0.5:8080, and not the balancer',
     );
   }
-  return { settings: { name, address: address === null ? null : address.replace(/\/+$/, '') }, faults };
+  const streamFault = stream === null ? null : faultOfStreams(stream, name);
+  if (streamFault !== null) faults.push(`  STREAM_URL ${streamFault}`);
+  const streamUrl = stream === null ? null : stream.replaceAll(NODE_PLACE, name ?? '').replace(/\/+$/, '');
+  return { settings: { name, address: address === null ? null : address.replace(/\/+$/, ''), streamUrl }, faults };
+}
+
+function faultOfStreams(stream: string, name: string | null): string | null {
+  const filled = stream.replaceAll(NODE_PLACE, name ?? 'a');
+  const parsed = URL.canParse(filled) ? new URL(filled) : null;
+  if (parsed === null || !/^wss?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.hash !== '') {
+    return 'must be where carriers open streams, like wss://voice.example.com/n/{node}, without a query (leave it out for PUBLIC_URL)';
+  }
+  // By it a node knows which of its streams were signed for this address, and not for the public one.
+  if (parsed.pathname === '/' || !PATH.test(parsed.pathname)) {
+    return 'must have a path of a-z, 0-9, - and / alone, like /n/{node}';
+  }
+  if (!stream.includes(NODE_PLACE))
+    return 'must hold {node}, by which the balancer knows the node (leave it out for PUBLIC_URL)';
+  return name === null ? 'holds {node}, so PARLEY_NODE must be set: a name of its own on each node' : null;
 }
 
 function isPlainHttp(address: string): boolean {

@@ -5,6 +5,7 @@ import type { CarrierName, FramesPerMessage } from '../../media/contract/carrier
 import { carrierFrames } from './carrier-frames.ts';
 import { type MasterKeySetting, masterKeySetting } from './master-key-setting.ts';
 import { faultOfMetrics } from './metrics-setting.ts';
+import { readNodeSettings } from './node-settings.ts';
 import { readTrustedProxies } from './trusted-proxies.ts';
 
 const whole = (name: string, from: number, to: number, preset: number) =>
@@ -63,6 +64,8 @@ export interface ServiceSettings {
   host: string;
   port: number;
   publicUrl: string;
+  /** Path below which streams of this node come besides `/media/`, like `/n/a`; null: none. */
+  streamPath: string | null;
   dataDir: string;
   /** Null: a generated file in the data folder. */
   masterKey: MasterKeySetting | null;
@@ -99,6 +102,8 @@ export function loadServiceSettings(env: Record<string, string | undefined>): Se
   const parsed = schema.safeParse(given);
   const masterKey = masterKeySetting(given);
   const others = masterKey.faults.map((fault) => `  ${fault}`);
+  const node = readNodeSettings(given);
+  others.push(...node.faults);
   const metricsFault = faultOfMetrics(given);
   if (metricsFault !== null) others.push(`  ${metricsFault}`);
   if (!parsed.success || others.length > 0) {
@@ -111,6 +116,7 @@ export function loadServiceSettings(env: Record<string, string | undefined>): Se
     host: value.HOST,
     port: value.PORT,
     publicUrl: (value.PUBLIC_URL ?? `http://127.0.0.1:${value.PORT}`).replace(/\/+$/, ''),
+    streamPath: node.settings.streamUrl === null ? null : new URL(node.settings.streamUrl).pathname.replace(/\/+$/, ''),
     dataDir: value.PARLEY_DATA_DIR,
     masterKey: masterKey.setting,
     mediaProcesses: value.PARLEY_MEDIA_PROCESSES,

@@ -13,6 +13,7 @@ import { createStreamTokens } from '../lifecycle/stream-token.ts';
 import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
+import { SILENT_LIMIT_MS } from '../nodes/run-choice.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
@@ -114,9 +115,12 @@ export function createApi(
         dialledCalls: course.dialledCalls,
         registry,
         streamTokens: createStreamTokens(masterKeys),
+        places: parts.places.landing,
         media: {
-          mayStillSpeak: (callUuid) => link.server.mayStillSpeak(callUuid),
-          ready: () => pool.members().filter((member) => member.connected && !member.draining).length,
+          lastWord: link.lastWord,
+          ready: () =>
+            pool.members().filter((member) => member.connected && !member.draining).length +
+            link.runs.others().filter((run) => !run.isDraining && run.silentMs <= SILENT_LIMIT_MS).length,
         },
       }),
   });

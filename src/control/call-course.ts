@@ -62,6 +62,7 @@ export function createCallCourse(
     timerScale,
     follow: createLeadFollower({ clock }),
     analyse: (tx, seen) => analyseAtEnd(shared, tx, seen),
+    chooseRun: parts.places.landing.choose,
     perform: effects.perform,
     ended,
     deadlineMoved: (callUuid, deadlineAt) => reaper.moved(callUuid, deadlineAt),

@@ -13,7 +13,7 @@ import { createImportReading } from '../leads/import-reading.ts';
 import { createImportRunner } from '../leads/import-runner.ts';
 import { createEmbedLimits } from '../limits/embed-limits.ts';
 import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
-import { createToolExecutor } from '../tools/tool-executor.ts';
+import { createToolExecutor, type ToolsElsewhere } from '../tools/tool-executor.ts';
 import type { Ground } from './ground.ts';
 import type { MediaPlaces } from './media-places.ts';
 
@@ -22,7 +22,7 @@ export type CallWork = ReturnType<typeof createCallWork>;
 export function createCallWork(
   { config, clock, masterKeys, http, limitStores, metrics, shared, telling }: Ground,
   { pool, room, withStream }: MediaPlaces,
-  asked: Pick<UnwrittenTalk, 'allWritten'> & { isDraining(): boolean },
+  asked: Pick<UnwrittenTalk, 'allWritten'> & { isDraining(): boolean; toolsElsewhere: ToolsElsewhere },
 ) {
   const modelCidrs = [...config.webhookAllowCidrs, ...config.modelAllowCidrs];
   const modelGuard = createAddressGuard(modelCidrs, 'MODEL_ALLOW_CIDRS');
@@ -34,7 +34,13 @@ export function createCallWork(
     random: Math.random,
     observed: { analysed: metrics.callAnalysed, asked: metrics.modelAsked },
   });
-  const tools = createToolExecutor({ ...shared, http, answer: pool.toolAnswered, observed: metrics.toolUsed });
+  const tools = createToolExecutor({
+    ...shared,
+    http,
+    answer: pool.toolAnswered,
+    observed: metrics.toolUsed,
+    elsewhere: asked.toolsElsewhere,
+  });
   const embed = createEmbed({
     ...shared,
     withStream,

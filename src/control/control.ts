@@ -15,7 +15,8 @@ import { createUnwrittenTalk } from '../media-link/unwritten-talk.ts';
 import { createMediaReports } from '../metrics/media-reports.ts';
 import { createMonitors } from '../monitor/monitors.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
-import { claimNodeName } from '../nodes/node-name.ts';
+import { claimNodeName, homeOf } from '../nodes/node-name.ts';
+import { createSharedClock } from '../nodes/shared-clock.ts';
 import { createApi } from './api-side.ts';
 import { createCallCourse } from './call-course.ts';
 import { createCallWork } from './call-work.ts';
@@ -25,6 +26,7 @@ import { healthChecks } from './health.ts';
 import { createMediaLink } from './media-link.ts';
 import { createMediaPlaces } from './media-places.ts';
 import { type MetricsServer, startMetricsServer } from './metrics-server.ts';
+import { createNodes } from './nodes.ts';
 import { createSound } from './sound.ts';
 
 export interface Control {
@@ -46,33 +48,39 @@ const TELL_MS = 300;
 const REQUESTS_LIMIT_MS = 3_000;
 
 /** The database is there and migrated. */
-export async function startControl(config: Config, clock: Clock, log: Logger): Promise<Control> {
+export async function startControl(config: Config, machineClock: Clock, log: Logger): Promise<Control> {
   const runId = randomUUID();
   let draining = false;
   const isDraining = (): boolean => draining;
 
+  const clock = createSharedClock(machineClock);
   const ground = await openGround(config, clock, log);
   const { database } = ground.shared;
+  await clock.ask(database);
   const sound = createSound(ground);
-  const places = createMediaPlaces(ground, sound);
+  const { bus } = ground.telling;
+  const node = nodeOf(config, sound.node);
+  await claimNodeName(ground.shared, node);
+  const nodes = createNodes(ground, { node, runs: () => link.runs, hurry: () => link.server.hurry() });
+  const { remote, tokenElsewhere } = nodes;
+  const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others(), remote, isDraining });
   const unwritten = createUnwrittenTalk({
     clock,
     hurry: () => link.server.hurry(),
     hasUnwritten: (callUuid) => link.server.hasUnwritten(callUuid),
+    elsewhere: nodes.unwritten,
   });
   const asked = { isDraining, allWritten: unwritten.allWritten };
-  const work = createCallWork(ground, places, asked);
+  const work = createCallWork(ground, places, { ...asked, toolsElsewhere: nodes.tools });
   const course = createCallCourse(ground, { places, work, ...asked });
   const reports = createMediaReports(clock);
-  const { bus } = ground.telling;
   const steer: SteerCall = (request) => controlCall({ ...ground.shared, bus, media: places.pool }, request);
-  const monitors = createMonitors({ ...ground.shared, bus, send: places.pool.tell, controlCall: steer });
-  const node = nodeOf(config, sound.node);
-  await claimNodeName(ground.shared, node);
-  const parts = { sound, places, work, course, reports, monitors, steer, runId, node };
+  const send = places.pool.tell;
+  const monitors = createMonitors({ ...ground.shared, bus, send, controlCall: steer, tokenElsewhere });
+  const parts = { sound, places, work, course, reports, monitors, steer, runId, node, nodes, unwritten, clock };
   const link = createMediaLink(ground, parts);
   const checks = healthChecks(database, places.pool, isDraining);
-  const app = createApi(ground, { ...parts, link, unwritten, checks });
+  const app = createApi(ground, { ...parts, link, checks });
 
   let metricsServer: MetricsServer | null = null;
   let closing: Promise<void> | null = null;
@@ -91,6 +99,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
     await monitors.close();
     await link.server.close();
     await link.runs.close();
+    nodes.close();
     await sound.close();
     await metricsServer?.close();
     work.embed.close();
@@ -99,6 +108,7 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
   const control: Control = {
     refuseNewCalls() {
       draining = true;
+      link.runs.drain();
       const carried = (): number => places.pool.members().reduce((sum, member) => sum + member.activeCalls, 0);
       return untilCallsAreOver({ database, clock, carried, ownRuns: link.runs.ownInCompany, placing: course.placing });
     },
@@ -133,5 +143,6 @@ export async function startControl(config: Config, clock: Clock, log: Logger): P
 
 /** Without a name of the operator's it is that of the data folder, which no other has. */
 function nodeOf(config: Config, disk: string): NodeName {
-  return { name: config.node.name ?? disk, disk, address: config.node.address };
+  const { name, address, streamUrl } = config.node;
+  return { name: name ?? disk, home: homeOf(config.dataDir), address, streamBase: streamUrl };
 }

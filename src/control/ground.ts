@@ -92,6 +92,8 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     limitStores,
     hashing,
     callRefusals,
+    /** Of all that is connected to the database. */
+    sessions,
     overload,
     metrics,
     /** Null: the operator has no collector. */

@@ -2,21 +2,27 @@
  * Control's end of the link on which media processes claim calls and tell of them. Made by `control.ts`, after all that
  * it hands their words to.
  */
+import { readOwnCall } from '../calls/call-row.ts';
+import { createLastWord } from '../lifecycle/last-word.ts';
 import { redirectCallsOf } from '../lifecycle/redirect-call.ts';
 import { createClaimStream } from '../media-link/claim.ts';
 import { Gate } from '../media-link/gate.ts';
 import { createLinkServer, type LinkServer } from '../media-link/link-server.ts';
 import { createMediaMessages } from '../media-link/media-messages.ts';
+import type { UnwrittenHere } from '../media-link/unwritten-talk.ts';
 import type { MediaReports } from '../metrics/media-reports.ts';
 import type { Monitors } from '../monitor/monitors.ts';
 import { machineAnswers } from '../nodes/machine-answers.ts';
 import type { NodeName } from '../nodes/media-runs.ts';
 import { createRunKeeper } from '../nodes/run-keeper.ts';
+import type { SharedClock } from '../nodes/shared-clock.ts';
 import { dispositionOfRecording } from '../recordings/recording-keys.ts';
+import { answerForNodes } from './answer-for-nodes.ts';
 import type { CallCourse } from './call-course.ts';
 import type { CallWork } from './call-work.ts';
 import type { Ground } from './ground.ts';
 import type { MediaPlaces } from './media-places.ts';
+import type { Nodes } from './nodes.ts';
 import type { Sound } from './sound.ts';
 
 /** Transactions of media messages at once; the rest of the connections is for requests, callbacks and timers. */
@@ -35,6 +41,9 @@ export function createMediaLink(
     monitors: Monitors;
     runId: string;
     node: NodeName;
+    nodes: Nodes;
+    unwritten: UnwrittenHere;
+    clock: SharedClock;
   },
 ) {
   const { database, clock, log, sealer } = shared;
@@ -59,6 +68,9 @@ export function createMediaLink(
         (error: unknown) => log.warn({ runId, err: error }, 'calls of a silent media process stay with it'),
       );
     },
+    joined: parts.nodes.joined,
+    beaten: parts.places.landing.settle,
+    databaseTime: parts.clock.heard,
     orphaned: (atEpochMs) => course.reaper.nudge(new Date(atEpochMs)),
   });
   const server: LinkServer = createLinkServer({
@@ -75,13 +87,24 @@ export function createMediaLink(
       bus: telling.bus,
       lineCarriers: course.lineCarriers,
       dialledCalls: course.dialledCalls,
+      streamBase: parts.node.streamBase,
     }),
     claimSession: work.embed.claimSession,
     recordingDisposition: (stream) => dispositionOfRecording(database, sealer, stream),
+    aheadMs: parts.clock.aheadMs,
     runs,
     monitors: parts.monitors,
     metricsReported: parts.reports.reported,
     toolCancelled: work.tools.cancel,
   });
-  return { server, messages, runs };
+  const lastWordHere = createLastWord({ ...shared, mayStillSpeak: server.mayStillSpeak });
+  answerForNodes(parts, { database, clock, server, lastWordHere });
+
+  /** Of a call whose stream is over, wherever it was carried. */
+  async function lastWord(callUuid: string): Promise<void> {
+    if (server.mayStillSpeak(callUuid) || runs.ownInCompany() === null) return lastWordHere(callUuid);
+    const ownerRun = (await readOwnCall(database, callUuid))?.ownerRun ?? null;
+    if (ownerRun !== null) await parts.nodes.remote.lastWord(ownerRun, callUuid);
+  }
+  return { server, messages, runs, lastWord };
 }

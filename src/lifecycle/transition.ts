@@ -34,6 +34,8 @@ export interface TransitionDeps {
   follow(tx: Queryable, call: CallRow, observation: Observation, finished: boolean): Promise<string[]>;
   /** Of a call that ends: adds its analysis to its change. False: it is owed, as where this is absent. */
   analyse?(tx: Queryable, seen: RecordedCall): Promise<boolean>;
+  /** Where an accepted call is to land; null: wherever it comes. Absent: nothing is chosen. */
+  chooseRun?(callUuid: string): string | null;
   /** Told after the commit; must not throw and must not block. */
   perform(call: CallRow, effects: SideEffect[]): void;
   /** The call is over; told after the commit, once. Whatever was held for it is let go; must not throw or block. */
@@ -87,6 +89,9 @@ export function createTransitions(deps: TransitionDeps): Transitions {
         const before = { ...call };
         const change = observe(before, observation, nowEpochMs, deps.timerScale);
         written.set(change.patch).log(...change.log.map((line) => ({ ...line, atEpochMs: nowEpochMs })));
+        if (observation.type === 'submission.accepted' && !change.finished && deps.chooseRun !== undefined) {
+          written.set({ assignedRun: deps.chooseRun(callUuid) });
+        }
         if (change.finished && call.answeredAt !== null) {
           if ((await seen.turns()).length > 0) written.set({ transcriptStatus: 'ready' });
           written.set({ analysisStatus: 'pending' });

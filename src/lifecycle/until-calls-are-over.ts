@@ -1,7 +1,8 @@
 /**
  * The whole service is being stopped: resolves when the last active call is over, one whose phone still rings included,
- * as the database knows them. Where other nodes live, only what this one carries counts: they take the rest.
- * While the database is away, media processes are asked instead. Used by `control.ts`.
+ * as the database knows them. Where other nodes live, only what this one carries counts, or is about to carry since its
+ * answer was sent here: they take the rest. While the database is away, media processes are asked instead. Used by
+ * `control.ts`.
  */
 
 import { type Clock, pause } from '../../media/contract/clock.ts';
@@ -33,7 +34,9 @@ async function isAnyActive(deps: {
   try {
     const active = await database.query(
       `SELECT 1 AS one FROM calls
-        WHERE status IN ${ACTIVE} AND ($1::text[] IS NULL OR owner_run = ANY ($1) AND lease_until IS NULL) LIMIT 1`,
+        WHERE status IN ${ACTIVE}
+          AND ($1::text[] IS NULL OR owner_run = ANY ($1) AND lease_until IS NULL
+               OR owner_run IS NULL AND status = 'in_progress' AND assigned_run = ANY ($1)) LIMIT 1`,
       [deps.ownRuns()],
     );
     return active.length > 0;

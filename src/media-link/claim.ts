@@ -20,6 +20,8 @@ interface ClaimDeps extends ClaimedStreamDeps {
   lineCarriers: LineCarriers;
   dialledCalls: Pick<DialledCalls, 'ofToken'>;
   publicUrl: string;
+  /** Of this node alone, where it has its own. */
+  streamBase: string | null;
 }
 
 const REFUSED = {
@@ -40,7 +42,7 @@ export function createClaimStream(deps: ClaimDeps): ClaimStream {
     if (seen === undefined || seen.carrier !== claim.carrier) return REFUSED.unknown;
 
     const carrier = await deps.lineCarriers.of(seen);
-    const signature = carrier.verifyUpgrade({ url: `${deps.publicUrl}${claim.url}`, headers: claim.headers });
+    const signature = carrier.verifyUpgrade({ url: dialledUrl(deps, claim.url), headers: claim.headers });
     if (signature === 'bad') {
       log.warn(
         { callUuid: seen.callUuid, carrier: claim.carrier },
@@ -61,4 +63,11 @@ export function createClaimStream(deps: ClaimDeps): ClaimStream {
     const leg = { carrierCallId: won.call.carrierCallId, format: formatAtCarrier(won.call.carrier) };
     return { ok: true, setup: await setupOfStream(deps, won, agent, leg) };
   };
+}
+
+/** As the carrier signed it: below the node's own address, or below the public one. */
+function dialledUrl({ publicUrl, streamBase }: Pick<ClaimDeps, 'publicUrl' | 'streamBase'>, path: string): string {
+  if (streamBase === null) return `${publicUrl}${path}`;
+  const { origin, pathname } = new URL(streamBase.replace(/^ws/, 'http'));
+  return path.startsWith(`${pathname}/`) ? `${origin}${path}` : `${publicUrl}${path}`;
 }

@@ -41,7 +41,7 @@ const DEFAULT_PAUSE_AT = 5_000;
 /** Collected before they are written. Who follows a call sees its words so much later. */
 export const BATCH_AFTER_MS = 100;
 /** Where nobody here follows. Until then the sender keeps them too: they are lost only where both ends die at once. */
-export const UNFOLLOWED_BATCH_AFTER_MS = 4_000;
+export const UNFOLLOWED_BATCH_AFTER_MS = 6_000;
 /** So many do not wait for more. */
 const MANY = 500;
 /** Of one call; the rest comes in the next. */

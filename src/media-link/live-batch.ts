@@ -60,11 +60,13 @@ interface Written {
 
 /** Rows that are remembered between batches, so that partial words need no look at them. */
 const MOST_REMEMBERED = 10_000;
+/** Another node's process may have the call by then. */
+const REMEMBERED_MS = 4_000;
 
 export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   const { database, clock, bus } = deps;
   /** As they were when they were last read or written. */
-  const remembered = new Map<string, Standing>();
+  const remembered = new Map<string, Standing & { untilMs: number }>();
   /** Of a batch that was written in part, and comes again. */
   const done = new WeakSet<LiveMessage>();
 
@@ -184,7 +186,8 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
 
   /** Nothing of it is kept: no lock, no transaction, and mostly no statement. */
   async function showOnly(calls: readonly Told[]): Promise<void> {
-    const unknown = uuidsOf(calls).filter((callUuid) => !remembered.has(callUuid));
+    const nowMs = clock.nowMs();
+    const unknown = uuidsOf(calls).filter((callUuid) => !((remembered.get(callUuid)?.untilMs ?? 0) > nowMs));
     if (unknown.length > 0) {
       remember(
         await database.query<Standing>(
@@ -216,9 +219,10 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   }
 
   function remember(standings: Iterable<Standing>): void {
+    const untilMs = clock.nowMs() + REMEMBERED_MS;
     for (const { callUuid, epoch, orphanedAt, transcriptStatus } of standings) {
       remembered.delete(callUuid);
-      remembered.set(callUuid, { callUuid, epoch, orphanedAt, transcriptStatus });
+      remembered.set(callUuid, { callUuid, epoch, orphanedAt, transcriptStatus, untilMs });
     }
     for (const callUuid of remembered.keys()) {
       if (remembered.size <= MOST_REMEMBERED) break;

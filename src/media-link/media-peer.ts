@@ -22,6 +22,7 @@ import type { ClaimStream } from './claim.ts';
 import type { Gate } from './gate.ts';
 import { Inbox } from './inbox.ts';
 import type { LiveMessage } from './live-batch.ts';
+import { inMachineTime, inSharedTime } from './machine-time.ts';
 import { type CallMessage, isLive, type MediaMessages } from './media-messages.ts';
 import type { MediaMember, MediaPool } from './media-pool.ts';
 
@@ -41,6 +42,8 @@ export interface MediaPeerDeps {
   claimSession: ClaimStream;
   /** Of a recording that an earlier run of the process left unfinished. */
   recordingDisposition(stream: { callUuid: string; epoch: number }): Promise<RecordingDisposition>;
+  /** By how much control's wall clock is ahead of this machine's, by which media goes. */
+  aheadMs(): number;
   /** The leases of the processes. */
   runs: Pick<RunKeeper, 'register' | 'said' | 'gone'>;
   /** The process's figures for operators. */
@@ -88,6 +91,9 @@ export class MediaPeer implements MediaMember {
   #registered: Promise<boolean> | null = null;
   /** It was given up, and has to greet as another run. */
   #isFenced = false;
+  /** An earlier version's, which knows no `fenced` and greets without a run. */
+  #isEarlier = false;
+  readonly #linkRunId: string;
   /** What came before it said who it is: a run that control did not know repeats its claims before it greets. */
   readonly #claimsOfStranger: (() => void)[] = [];
   #databaseWasAway = false;
@@ -95,7 +101,7 @@ export class MediaPeer implements MediaMember {
   /** `linkRunId`: what its connections begin with. */
   constructor(deps: MediaPeerDeps, linkRunId: string) {
     this.#deps = deps;
-    this.runId = linkRunId;
+    this.#linkRunId = this.runId = linkRunId;
     this.#link = new ReliableLink({
       runId: deps.runId,
       capacity: LINK_CAPACITY_MESSAGES,
@@ -104,7 +110,7 @@ export class MediaPeer implements MediaMember {
         deps.log.error({ mediaId: this.mediaId, type, lineBytes }, 'a message to media is too long and is given up'),
       acknowledge: 'when_handled',
       write: (line) => this.#transport?.write(line),
-      receive: (message, number) => this.#receive(message, number),
+      receive: (message, number) => this.#receive(inSharedTime(message, deps.aheadMs()), number),
     });
     this.#inbox = new Inbox({
       clock: deps.clock,
@@ -195,7 +201,7 @@ export class MediaPeer implements MediaMember {
     this.#isFenced = true;
     this.draining = true;
     this.#registered = null;
-    this.send({ type: 'fenced', runId: this.runId });
+    this.send(this.#isEarlier ? { type: 'drain' } : { type: 'fenced', runId: this.runId });
   }
 
   close(): void {
@@ -207,7 +213,9 @@ export class MediaPeer implements MediaMember {
     switch (message.type) {
       case 'hello': {
         this.#inbox.skip(number);
-        const { runId, mediaId, capacityCalls, socketServer, liveCalls: carriedCalls } = message;
+        const { mediaId, capacityCalls, socketServer, liveCalls: carriedCalls } = message;
+        const { runId = this.#linkRunId } = message;
+        this.#isEarlier = message.runId === undefined;
         this.socketServer = socketServer;
         this.activeCalls = carriedCalls.length;
         if (this.#isFenced && runId !== this.runId) this.#isFenced = this.draining = false;
@@ -300,8 +308,10 @@ export class MediaPeer implements MediaMember {
   }
 
   #asRun(): MediaRun {
-    const { runId, mediaId: slot, capacityCalls, activeCalls: liveCalls, draining: isDraining } = this;
-    return { runId, slot, capacityCalls, liveCalls, isDraining };
+    const { runId, mediaId: slot, capacityCalls, activeCalls: liveCalls, draining: isDraining, room } = this;
+    // Beyond any capacity where nothing is scarce.
+    const moreCalls = room === null ? null : Math.min(capacityCalls, Math.floor(room.moreCalls));
+    return { runId, slot, capacityCalls, liveCalls, moreCalls, isDraining };
   }
 
   /** Where it has no lease; asked again by each load message. */
@@ -339,7 +349,8 @@ export class MediaPeer implements MediaMember {
           this.#carried.set(answer.setup.callUuid, { saidAtMs: this.#deps.clock.nowMs() });
         }
         this.#inbox.skip(number);
-        this.send({ type: 'claim.answer', requestId, answer });
+        const said = answer.ok ? { ...answer, setup: inMachineTime(answer.setup, this.#deps.aheadMs()) } : answer;
+        this.send({ type: 'claim.answer', requestId, answer: said });
       })
       .catch((error: unknown) => this.#deps.log.error({ err: error }, 'a claim could not be answered'));
   }

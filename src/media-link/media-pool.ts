@@ -19,6 +19,7 @@ import { connectionsNamedIn } from '../connections/connection-uses.ts';
 import type { MediaCommands } from '../lifecycle/side-effects.ts';
 import type { CallRoomSource } from '../limits/call-room.ts';
 import type { Database } from '../store/database.ts';
+import type { RemoteMedia } from './remote-media.ts';
 
 /** What a page hears by default, and what Opus is made of. */
 const WEB_VOICE_FORMATS: readonly LegFormat[] = [
@@ -62,8 +63,8 @@ export interface MediaPool extends MediaCommands, CallRoomSource {
   join(member: MediaMember): void;
   leave(member: MediaMember): void;
   members(): readonly MediaMember[];
-  /** Asks the process that carries the call. `unanswered`: it may or may not have happened. */
-  control(call: CallRow, action: ControlAction): Promise<ControlOutcome | 'unanswered'>;
+  /** Asks the process that carries the call, wherever it is. `unanswered`: it may or may not have happened. */
+  control(call: Pick<CallRow, 'callUuid' | 'ownerRun'>, action: ControlAction): Promise<ControlOutcome | 'unanswered'>;
   /** A process has answered. */
   controlled(controlId: string, outcome: ControlOutcome): void;
   /** A tool's answer, to who carries the call. A process that is away gets it when it comes back. */
@@ -83,6 +84,10 @@ export interface MediaPoolDeps {
   database: Database;
   clock: Clock;
   log: Logger;
+  /** Processes of other nodes. Absent: there are none. */
+  remote?: Pick<RemoteMedia, 'control' | 'tell' | 'prepare'>;
+  /** How many more calls other nodes take, where calls can be sent to them. Absent: none. */
+  roomElsewhere?(): number;
   /** Never rejects. Absent: no agent has any. */
   clipsOf?(agentId: string, agent: AgentDefinition): Promise<CallClips | undefined>;
   /** Absent: no agent names any. */
@@ -103,6 +108,8 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
   const hasRoomFor = (member: MediaMember): boolean =>
     member.connected && !member.draining && member.activeCalls < member.capacityCalls;
 
+  const elsewhere = (): number => deps.roomElsewhere?.() ?? 0;
+
   const idlest = (): MediaMember | undefined =>
     [...byRun.values()]
       .filter(hasRoomFor)
@@ -110,6 +117,13 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
 
   function send(member: MediaMember, message: ToMedia): void {
     if (!member.send(message)) log.warn({ mediaId: member.mediaId, type: message.type }, 'a command to media was lost');
+  }
+
+  function toOwner(ownerRun: string | null, message: ToMedia): void {
+    if (ownerRun === null) return;
+    const owner = byRun.get(ownerRun);
+    if (owner === undefined) deps.remote?.tell(ownerRun, message);
+    else send(owner, message);
   }
 
   return {
@@ -125,7 +139,7 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
       if (byRun.get(member.runId) === member) byRun.delete(member.runId);
     },
     members: () => [...byRun.values()],
-    hasRoom: () => [...byRun.values()].some(hasRoomFor),
+    hasRoom: () => [...byRun.values()].some(hasRoomFor) || elsewhere() >= 1,
     room() {
       const sum = { moreCalls: 0, alwaysCalls: 0, carriesCalls: 0, scarce: null as string | null };
       for (const member of byRun.values()) {
@@ -137,17 +151,20 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
         sum.carriesCalls += Math.min(member.capacityCalls, carriesCalls);
         sum.scarce ??= scarce;
       }
+      sum.moreCalls += elsewhere();
       return sum;
     },
 
-    stop(call) {
-      const owner = call.ownerRun === null ? undefined : byRun.get(call.ownerRun);
-      if (owner === undefined) return;
-      send(owner, { type: 'stop', callUuid: call.callUuid, reason: call.ending?.reason ?? call.endedReason });
+    stop({ callUuid, ownerRun, ending, endedReason }) {
+      toOwner(ownerRun, { type: 'stop', callUuid, reason: ending?.reason ?? endedReason });
     },
 
     control(call, action) {
-      const owner = call.ownerRun === null ? undefined : byRun.get(call.ownerRun);
+      const { ownerRun, callUuid } = call;
+      const owner = ownerRun === null ? undefined : byRun.get(ownerRun);
+      if (owner === undefined && ownerRun !== null && deps.remote !== undefined) {
+        return deps.remote.control(ownerRun, callUuid, action);
+      }
       // A process that is away would get it when it comes back, long after whoever asked has gone.
       if (owner === undefined || !owner.connected) return Promise.resolve({ done: false, why: 'not_here' });
       const controlId = randomUUID();
@@ -159,19 +176,17 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
           resolve(outcome);
         };
         asked.set(controlId, settle);
-        if (!owner.send({ type: 'control', controlId, callUuid: call.callUuid, action })) {
+        if (!owner.send({ type: 'control', controlId, callUuid, action })) {
           settle({ done: false, why: 'not_here' });
         }
       });
     },
     controlled: (controlId, outcome) => asked.get(controlId)?.(outcome),
     toolAnswered(ownerRun, callUuid, toolCallId, answer) {
-      const owner = ownerRun === null ? undefined : byRun.get(ownerRun);
-      if (owner !== undefined) send(owner, { type: 'tool.answer', callUuid, toolCallId, answer });
+      toOwner(ownerRun, { type: 'tool.answer', callUuid, toolCallId, answer });
     },
     superseded(callUuid, ownerRun) {
-      const owner = byRun.get(ownerRun);
-      if (owner !== undefined) send(owner, { type: 'stop', callUuid, reason: null, superseded: true });
+      toOwner(ownerRun, { type: 'stop', callUuid, reason: null, superseded: true });
     },
 
     prepareWeb(agent) {
@@ -185,7 +200,9 @@ export function createMediaPool(deps: MediaPoolDeps): MediaPool {
     },
 
     async prepare(call) {
-      const member = idlest();
+      const { assignedRun } = call;
+      const member = assignedRun === null ? idlest() : byRun.get(assignedRun);
+      if (member === undefined && assignedRun !== null) deps.remote?.prepare(assignedRun, call.callUuid);
       if (member === undefined) return;
       const agent = await agentOf(call);
       const placeholders = placeholdersOf(call, agent, clock.epochMs());

@@ -1,6 +1,7 @@
 /**
  * What media processes have said of calls and control has not yet written, asked by whoever reads or ends a call: as
- * somebody asks, it is written now. Made in `control.ts`, of the link server's runs.
+ * somebody asks, it is written now, at the node that carries the call too. Made in `control.ts`, of the link server's
+ * runs and those of other nodes.
  */
 import { type Clock, pause } from '../../media/contract/clock.ts';
 
@@ -9,6 +10,19 @@ export interface UnwrittenTalk {
   hurry(): void;
   /** Resolves when all of this call is written that was said before; at the limit all the same. Never rejects. */
   allWritten(callUuid: string, limitMs?: number): Promise<void>;
+}
+
+/** For other nodes that ask. */
+export interface UnwrittenHere {
+  /** As `allWritten`, of what this node's processes have said. */
+  writtenHere(callUuid: string, limitMs?: number): Promise<void>;
+}
+
+/** Where other nodes' processes are asked. */
+export interface UnwrittenElsewhere {
+  hurry(): void;
+  /** Within `limitMs`. Never rejects. */
+  written(callUuid: string, limitMs: number): Promise<void>;
 }
 
 /** A claim is answered within 3 s, or refused. */
@@ -20,15 +34,26 @@ export function createUnwrittenTalk(deps: {
   hurry(): void;
   /** Something is not written yet; it is now. */
   hasUnwritten(callUuid: string): boolean;
-}): UnwrittenTalk {
-  const { clock, hurry, hasUnwritten } = deps;
+  /** Absent: there are no other nodes. */
+  elsewhere?: UnwrittenElsewhere;
+}): UnwrittenTalk & UnwrittenHere {
+  const { clock, hasUnwritten, elsewhere } = deps;
+
+  async function writtenHere(callUuid: string, limitMs = LIMIT_MS): Promise<void> {
+    for (const untilMs = clock.nowMs() + limitMs; hasUnwritten(callUuid); ) {
+      if (clock.nowMs() >= untilMs) return;
+      await pause(clock, POLL_MS);
+    }
+  }
+
   return {
-    hurry,
-    async allWritten(callUuid, limitMs = LIMIT_MS) {
-      for (const untilMs = clock.nowMs() + limitMs; hasUnwritten(callUuid); ) {
-        if (clock.nowMs() >= untilMs) return;
-        await pause(clock, POLL_MS);
-      }
+    hurry() {
+      deps.hurry();
+      elsewhere?.hurry();
     },
+    async allWritten(callUuid, limitMs = LIMIT_MS) {
+      await Promise.all([writtenHere(callUuid, limitMs), elsewhere?.written(callUuid, limitMs)]);
+    },
+    writtenHere,
   };
 }

@@ -22,13 +22,15 @@ import { readTurns } from '../calls/call-turns.ts';
 import type { SteerCall } from '../lifecycle/operator-control.ts';
 import type { Database } from '../store/database.ts';
 import { sessionsHold } from '../users/sessions.ts';
-import { createMonitorTokens, type MonitorGrant } from './monitor-tokens.ts';
+import { createMonitorTokens, type HandedToken, hashOf, type MonitorGrant } from './monitor-tokens.ts';
 
 export interface MonitorsDeps {
   database: Database;
   clock: Clock;
   log: Logger;
   bus: Pick<CallEventBus, 'publish'>;
+  /** A token that was issued by another node, by its hash. Never rejects. Absent: there is no other. */
+  tokenElsewhere?(hash: string): Promise<HandedToken | null>;
   /** False: the process is not there. */
   send(runId: string, message: ToMedia): boolean;
   /** Asks the call, and writes down what was done. */
@@ -38,6 +40,8 @@ export interface MonitorsDeps {
 export interface Monitors {
   /** Null: too many tokens are open. The call is the workspace's, and the person may listen. */
   issue(grant: MonitorGrant): { token: string; expiresAt: Date } | null;
+  /** Another node asks for a token that was issued here; null: it was not, or is spent. */
+  hand(hash: string): HandedToken | null;
   /** A token came to a media process. Rejects when the database is away. */
   claim(of: MediaRun, token: string): Promise<MonitorAnswer>;
   /** A listener wants something of the call. Rejects when the database is away. */
@@ -175,10 +179,16 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     cancelLook = null;
   }
 
+  async function fromElsewhere(token: string): Promise<MonitorGrant | null> {
+    const handed = (await deps.tokenElsewhere?.(hashOf(token))) ?? null;
+    return handed === null ? null : tokens.adopt(token, handed);
+  }
+
   return {
     issue: (grant) => tokens.issue(grant),
+    hand: (hash) => tokens.hand(hash),
     async claim(of, token) {
-      const grant = tokens.take(token);
+      const grant = tokens.take(token) ?? (await fromElsewhere(token));
       if (grant === null) return { ok: false, code: 'token_invalid' };
       if (!hasRoom(grant)) return { ok: false, code: 'too_many_listeners' };
       coming.add(grant);

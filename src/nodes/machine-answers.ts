@@ -6,7 +6,8 @@
 /** Which node has answered. */
 export const LIVE_NODE_HEADER = 'parley-node';
 
-const ANSWER_LIMIT_MS = 1_500;
+/** Of one question. */
+export const ANSWER_LIMIT_MS = 1_500;
 /** Of the media process, whose control is away. */
 const CONTROL_AWAY = new Set([502, 503, 504]);
 

@@ -5,14 +5,17 @@
  * `run-keeper.ts` is the only caller.
  */
 import type { Database, Queryable } from '../store/database.ts';
+import { DATABASE_EPOCH_MS } from './shared-clock.ts';
 
 /** A node, as its runs are registered. */
 export interface NodeName {
   name: string;
-  /** Its data folder: two nodes with one name have two. */
-  disk: string;
+  /** Where it runs, machine and data folder: two nodes with one name have two places. */
+  home: string;
   /** Where other nodes ask whether the machine lives, `http://10.0.0.5:8080`; null: nowhere. */
   address: string | null;
+  /** Where its streams are opened, `wss://voice.example.com/n/a`; null: at the public address, like everybody's. */
+  streamBase: string | null;
 }
 
 /** A media process's run, by its own word. */
@@ -22,14 +25,16 @@ export interface MediaRun {
   slot: string;
   capacityCalls: number;
   liveCalls: number;
+  /** By what it measures; null: not known. */
+  moreCalls: number | null;
   isDraining: boolean;
 }
 
 /** One of another process of the cluster, or one that is gone. */
 export interface OtherRun extends MediaRun {
   node: string;
-  disk: string;
   address: string | null;
+  streamBase: string | null;
   silentMs: number;
   leaseMs: number;
 }
@@ -38,6 +43,7 @@ export interface Heard {
   /** Of those that beat. The others are dead. */
   kept: string[];
   others: OtherRun[];
+  databaseEpochMs: number;
 }
 
 const KEPT_DEAD = '7 days';
@@ -52,16 +58,18 @@ export async function registerRun(
 ): Promise<boolean> {
   await database.query(`DELETE FROM media_runs WHERE dead_at < clock_timestamp() - interval '${KEPT_DEAD}'`);
   const rows = await database.query(
-    `INSERT INTO media_runs (run_id, node, disk, slot, address, lease_ms, capacity_calls, live_calls, is_draining)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    `INSERT INTO media_runs
+       (run_id, node, home, slot, address, stream_base, lease_ms, capacity_calls, live_calls, is_draining)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      ON CONFLICT (run_id) DO UPDATE SET beat_at = clock_timestamp() WHERE media_runs.dead_at IS NULL
      RETURNING 1 AS one`,
     [
       run.runId,
       node.name,
-      node.disk,
+      node.home,
       run.slot,
       node.address,
+      node.streamBase,
       leaseMs,
       run.capacityCalls,
       run.liveCalls,
@@ -77,13 +85,15 @@ export async function beatRuns(database: Queryable, runs: readonly MediaRun[], l
     `WITH mine AS (
        UPDATE media_runs r
           SET beat_at = clock_timestamp(), lease_ms = $2, capacity_calls = said.capacity, live_calls = said.live,
-              is_draining = said.draining
-         FROM unnest($1::text[], $3::int[], $4::int[], $5::bool[]) AS said (run_id, capacity, live, draining)
+              more_calls = said.more, is_draining = said.draining
+         FROM unnest($1::text[], $3::int[], $4::int[], $5::int[], $6::bool[])
+           AS said (run_id, capacity, live, more, draining)
         WHERE r.run_id = said.run_id AND r.dead_at IS NULL
        RETURNING r.run_id)
-     SELECT array(SELECT run_id FROM mine) AS kept,
-            coalesce((SELECT jsonb_agg(jsonb_build_object('runId', run_id, 'node', node, 'disk', disk, 'slot', slot,
-                'address', address, 'leaseMs', lease_ms, 'silentMs', ${SILENT_MS}, 'capacityCalls', capacity_calls,
+     SELECT array(SELECT run_id FROM mine) AS kept, ${DATABASE_EPOCH_MS} AS "databaseEpochMs",
+            coalesce((SELECT jsonb_agg(jsonb_build_object('runId', run_id, 'node', node, 'slot', slot,
+                'address', address, 'streamBase', stream_base, 'leaseMs', lease_ms, 'silentMs', ${SILENT_MS},
+                'capacityCalls', capacity_calls, 'moreCalls', more_calls,
                 'liveCalls', live_calls, 'isDraining', is_draining))
               FROM media_runs WHERE dead_at IS NULL AND NOT run_id = ANY ($1)), '[]') AS others`,
     [
@@ -91,6 +101,7 @@ export async function beatRuns(database: Queryable, runs: readonly MediaRun[], l
       leaseMs,
       runs.map(({ capacityCalls }) => capacityCalls),
       runs.map(({ liveCalls }) => liveCalls),
+      runs.map(({ moreCalls }) => moreCalls),
       runs.map(({ isDraining }) => isDraining),
     ],
   );
@@ -100,51 +111,100 @@ export async function beatRuns(database: Queryable, runs: readonly MediaRun[], l
 /** Of a node's process: the runs that are not among those known to its control any more, and so are gone. */
 export async function earlierRuns(
   database: Queryable,
-  { name, disk }: NodeName,
+  node: string,
   slot: string,
   known: readonly string[],
 ): Promise<string[]> {
   const rows = await database.query<{ runId: string }>(
     `SELECT run_id AS "runId" FROM media_runs
-      WHERE node = $1 AND disk = $2 AND slot = $3 AND dead_at IS NULL AND NOT run_id = ANY ($4)`,
-    [name, disk, slot, known],
+      WHERE node = $1 AND slot = $2 AND dead_at IS NULL AND NOT run_id = ANY ($3)`,
+    [node, slot, known],
   );
   return rows.map(({ runId }) => runId);
 }
 
-/** How long another node of this name may still be taken for alive; null: there is none. */
-export async function nameTakenForMs(database: Queryable, { name, disk }: NodeName): Promise<number | null> {
-  const [row] = await database.query<{ leftMs: number | null }>(
-    `SELECT max(lease_ms - ${SILENT_MS}) AS "leftMs" FROM media_runs WHERE node = $1 AND disk <> $2 AND dead_at IS NULL`,
-    [name, disk],
+/** Null: it is dead, or was never registered. */
+export async function nodeOfRun(database: Queryable, runId: string): Promise<string | null> {
+  const [row] = await database.query<{ node: string }>(
+    'SELECT node FROM media_runs WHERE run_id = $1 AND dead_at IS NULL',
+    [runId],
   );
-  const leftMs = row?.leftMs ?? null;
-  return leftMs !== null && leftMs > 0 ? leftMs : null;
+  return row?.node ?? null;
 }
+
+/**
+ * Asks those of this name that run elsewhere to beat, if they live; where that is, by its run. One whose lease is over
+ * has not beaten for longer than the answer would be waited for.
+ */
+export async function askNamesakes(database: Queryable, { name, home }: NodeName): Promise<string[]> {
+  const runs = await database.query<{ runId: string; home: string }>(
+    `SELECT run_id AS "runId", home FROM media_runs
+      WHERE node = $1 AND home <> $2 AND dead_at IS NULL AND ${SILENT_MS} <= lease_ms`,
+    [name, home],
+  );
+  // One by one: two that are held at once could wait for a beat, and that for them.
+  for (const { runId } of runs) {
+    await database.query('UPDATE media_runs SET asked_at = clock_timestamp() WHERE run_id = $1', [runId]);
+  }
+  return runs.map((run) => run.home);
+}
+
+/** Where one of them lives, that has beaten since it was asked; null: none has. */
+export async function livingNamesake(database: Queryable, { name, home }: NodeName): Promise<string | null> {
+  const [row] = await database.query<{ home: string }>(
+    'SELECT home FROM media_runs WHERE node = $1 AND home <> $2 AND dead_at IS NULL AND beat_at > asked_at LIMIT 1',
+    [name, home],
+  );
+  return row?.home ?? null;
+}
+
+/** Of a run: live, and not without an owner yet. `$1` is the run. */
+const ITS_CALLS = `owner_run = $1 AND status = 'in_progress' AND media_stopped_at IS NULL AND lease_until IS NULL`;
 
 /**
  * The run is dead, and in the same commit its calls have no owner. A claim that is under way for it ends before this
  * begins, or is refused. How many calls that were; null: somebody else was faster, or it has been heard of since.
+ *
+ * Everybody waits for calls in the order of their ids, and for a run after those: a claim has its call before it asks
+ * for its run. So does this; who has the run waits for no call, but lets go of all and begins again.
  */
 export async function fenceRun(
   database: Pick<Database, 'transaction'>,
   { runId, why, onlyIfSilent }: { runId: string; why: string; onlyIfSilent: boolean },
   nowEpochMs: number,
 ): Promise<number | null> {
-  return database.transaction(async (tx) => {
-    const held = await tx.query(
-      `SELECT 1 AS one FROM media_runs WHERE run_id = $1 AND dead_at IS NULL AND (NOT $2 OR ${SILENT_MS} > lease_ms)
-         FOR UPDATE`,
-      [runId, onlyIfSilent],
-    );
-    if (held.length === 0) return null;
-    await tx.query('UPDATE media_runs SET dead_at = clock_timestamp(), dead_why = $2 WHERE run_id = $1', [runId, why]);
-    const calls = await tx.query(
-      `UPDATE calls SET lease_until = $2, deadline_at = $2
-        WHERE owner_run = $1 AND status = 'in_progress' AND media_stopped_at IS NULL AND lease_until IS NULL
-       RETURNING 1 AS one`,
-      [runId, new Date(nowEpochMs)],
-    );
-    return calls.length;
-  });
+  for (;;) {
+    try {
+      return await database.transaction((tx) => fenceIn(tx, { runId, why, onlyIfSilent }, new Date(nowEpochMs)));
+    } catch (error) {
+      if (!(error instanceof ClaimedMeanwhile)) throw error;
+    }
+  }
+}
+
+/** Its run won a call after its calls were locked, and somebody changes that call. */
+class ClaimedMeanwhile extends Error {}
+
+async function fenceIn(
+  tx: Queryable,
+  { runId, why, onlyIfSilent }: { runId: string; why: string; onlyIfSilent: boolean },
+  now: Date,
+): Promise<number | null> {
+  await tx.query(`SELECT 1 AS one FROM calls WHERE ${ITS_CALLS} ORDER BY call_uuid FOR NO KEY UPDATE`, [runId]);
+  const held = await tx.query(
+    `SELECT 1 AS one FROM media_runs WHERE run_id = $1 AND dead_at IS NULL AND (NOT $2 OR ${SILENT_MS} > lease_ms)
+       FOR UPDATE`,
+    [runId, onlyIfSilent],
+  );
+  if (held.length === 0) return null;
+  await tx.query('UPDATE media_runs SET dead_at = clock_timestamp(), dead_why = $2 WHERE run_id = $1', [runId, why]);
+  const calls = await tx.query(
+    `UPDATE calls SET lease_until = $2, deadline_at = $2
+      WHERE call_uuid IN (SELECT call_uuid FROM calls WHERE ${ITS_CALLS} FOR NO KEY UPDATE SKIP LOCKED)
+     RETURNING 1 AS one`,
+    [runId, now],
+  );
+  const left = await tx.query(`SELECT 1 AS one FROM calls WHERE ${ITS_CALLS} LIMIT 1`, [runId]);
+  if (left.length > 0) throw new ClaimedMeanwhile();
+  return calls.length;
 }

@@ -1,33 +1,49 @@
 /**
  * What this node is called in the cluster: `PARLEY_NODE`, or its data folder's own name. Two with one name would end
- * each other's runs, so the second does not start. Asked by `src/control/control.ts`.
+ * each other's runs, so the second does not start: one that copied the first's settings, its data folder or its whole
+ * machine. Asked by `src/control/control.ts`.
  */
+import { readFileSync, realpathSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Queryable } from '../store/database.ts';
-import { type NodeName, nameTakenForMs } from './media-runs.ts';
+import { LOOK_EVERY_MS } from '../store/due-look.ts';
+import { askNamesakes, livingNamesake, type NodeName } from './media-runs.ts';
 
-/** A node that came back with an empty disk meets itself: its former runs are over by then. */
-const WAIT_LIMIT_MS = 100_000;
-const LOOK_EVERY_MS = 1_000;
+/** One that lives sees within a look that it is asked, and beats. */
+const ANSWERS_WITHIN_MS = 2 * LOOK_EVERY_MS;
+const LOOK_AGAIN_MS = 500;
 
-/** Rejects with the way out when another node has the name and goes on beating. */
+/** The same for each start of a node since its machine's, `voice-1:/var/lib/parley (2f9a41c0)`. */
+export function homeOf(dataDir: string): string {
+  return `${hostname()}:${realpathSync(dataDir)} (${bootOf()})`;
+}
+
+/** Tells apart machines of which one is the other's copy. Of Linux alone. */
+function bootOf(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8);
+  } catch {
+    return '';
+  }
+}
+
+/** Rejects with the way out when another node has the name and lives. A former self that is gone is waited for. */
 export async function claimNodeName(
   deps: { database: Queryable; clock: Clock; log: Pick<Logger, 'warn'> },
   node: NodeName,
 ): Promise<void> {
   const { database, clock, log } = deps;
-  for (const untilMs = clock.nowMs() + WAIT_LIMIT_MS, told = { once: false }; ; ) {
-    const takenForMs = await nameTakenForMs(database, node);
-    if (takenForMs === null) return;
-    if (clock.nowMs() >= untilMs) {
-      throw new Error(
-        `Another node of this database is called '${node.name}' and lives, with another data folder. Set PARLEY_NODE to a name of its own on each node.`,
-      );
-    }
-    if (!told.once)
-      log.warn({ node: node.name }, 'another node of this name was heard of a moment ago; waiting for it');
-    told.once = true;
-    await pause(clock, LOOK_EVERY_MS);
+  const asked = await askNamesakes(database, node);
+  if (asked.length === 0) return;
+  log.warn({ node: node.name, home: asked[0] }, 'a node of this name runs, or ran, elsewhere; it is asked if it lives');
+  for (const untilMs = clock.nowMs() + ANSWERS_WITHIN_MS; clock.nowMs() < untilMs; ) {
+    await pause(clock, LOOK_AGAIN_MS);
+    const home = await livingNamesake(database, node);
+    if (home === null) continue;
+    throw new Error(
+      `Another node of this database is called '${node.name}' too, and lives: ${home}. Set PARLEY_NODE to a name of its own on each node; a data folder that was copied brings its name along.`,
+    );
   }
 }

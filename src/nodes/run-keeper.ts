@@ -8,13 +8,15 @@
  *
  *   register → beat … beat ─ kept ──────────────────────────► beat …
  *                          └ not kept: `fenced`, and the process hands its calls over and registers anew
- *   another's lease over ─► its machine asked twice ─ none answers ─► fenced here ─► `orphaned`
- *                                                   └ answers ──────► suspect ─ 120 s ─► `overdue`
+ *   another is silent ─► its machine is asked until its lease is over
+ *                          ├ no answer ─────────────────► fenced here ─► `orphaned`
+ *                          └ answers, and stays silent ─► suspect ─ 120 s ─► `overdue`
  */
 import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { DueLook } from '../store/due-look.ts';
+import { ANSWER_LIMIT_MS } from './machine-answers.ts';
 import {
   beatRuns,
   earlierRuns,
@@ -22,6 +24,7 @@ import {
   type Heard,
   type MediaRun,
   type NodeName,
+  nodeOfRun,
   type OtherRun,
   registerRun,
 } from './media-runs.ts';
@@ -31,16 +34,22 @@ export interface RunKeeperDeps {
   clock: Clock;
   log: Logger;
   node: NodeName;
-  /** Asked for other nodes while there is none. Absent: only beats find them. */
+  /** Asked for other nodes, and for who wants this one's name, while there is none. Absent: only beats find them. */
   due?: Pick<DueLook, 'join'>;
   /** Does the machine at this address answer, and as this node? Never rejects; within some seconds. */
   answers(address: string, node: string): Promise<boolean>;
   /** A run of this node is dead by another's word: it has to let go of its calls. */
   fenced(runId: string): void;
+  /** There is another node now. */
+  joined?(): void;
+  /** A beat was taken, and what it told is known. Rejects when the database is away. */
+  beaten?(): Promise<void>;
   /** It is suspect for long: its calls are to be taken from it. Said again while that lasts. */
   overdue(runId: string): void;
   /** Calls have lost their owner, at this time. */
   orphaned(atEpochMs: number): void;
+  /** The database's time, to who asked at `askedAtMs` of the clock and hears it now. */
+  databaseTime?(epochMs: number, askedAtMs: number): void;
 }
 
 export interface RunKeeper {
@@ -50,8 +59,12 @@ export interface RunKeeper {
   said(run: MediaRun): void;
   /** Its process is gone, and all that it said is written. Done as soon as the database takes it. */
   gone(runId: string): void;
-  /** Those of other nodes, as of the last beat. */
+  /** Those of other nodes, as of the last beat; their silence as of now. */
   others(): readonly OtherRun[];
+  /** Which other node has this run; null: none that lives. Rejects when the database is away. */
+  nodeOf(runId: string): Promise<string | null>;
+  /** This node takes no more calls; the others are told so at once. */
+  drain(): void;
   /** The runs of this node; null: there is no other. */
   ownInCompany(): readonly string[] | null;
   /** One beat by hand. Never rejects. */
@@ -72,6 +85,10 @@ const FIRST_BEAT_MS = 1_000;
 const GRACE_MS = 10_000;
 const LATE_MS = 5_000;
 const ASK_AGAIN_MS = 500;
+/** Its machine is asked from so long before its lease is over, so that both are known at once. */
+const ASK_BEFORE_MS = 5_000;
+/** The lease is over by the database's clock, which was heard a moment ago. */
+const SURELY_OVER_MS = 100;
 /** Its node may be cut off from the database alone, and its calls be well. */
 const SUSPECT_MS = 120_000;
 
@@ -87,6 +104,8 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   /** Whose machine is being asked. */
   const asked = new Set<string>();
   let others: readonly OtherRun[] = [];
+  let heardAtMs = clock.nowMs();
+  let isDraining = false;
   let wellSinceMs = clock.nowMs();
   let dueAtMs = Number.POSITIVE_INFINITY;
   let isAway = false;
@@ -118,16 +137,19 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   }
 
   async function beatOnce(): Promise<void> {
-    const runs = [...mine.values()];
+    const runs = [...mine.values()].map((run) => ({ ...run, isDraining: run.isDraining || isDraining }));
     const askedAtMs = clock.nowMs();
     try {
       for (const runId of dying) await bury(runId);
       if (runs.length === 0) return;
       const heard = await beatRuns(database, runs, pace().leaseMs);
+      deps.databaseTime?.(heard.databaseEpochMs, askedAtMs);
       if (clock.nowMs() - askedAtMs > LATE_MS) wellSinceMs = clock.nowMs();
       if (isAway) log.info('media processes beat in the database again');
       isAway = false;
+      heardAtMs = clock.nowMs();
       heardOf(runs, heard);
+      await deps.beaten?.();
     } catch (error) {
       wellSinceMs = clock.nowMs();
       if (!isAway) log.warn({ err: error }, 'media processes cannot beat: the database does not answer');
@@ -139,6 +161,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
     const wasInCompany = isInCompany();
     others = heard.others.filter(({ runId }) => !mine.has(runId));
     if (isInCompany() !== wasInCompany) {
+      if (!wasInCompany) deps.joined?.();
       log.info({ nodes: [...new Set(others.map((run) => run.node))] }, 'other nodes have come, or gone');
     }
     const kept = new Set(heard.kept);
@@ -153,24 +176,28 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
 
   function judge(run: OtherRun): void {
     const { runId, silentMs, leaseMs } = run;
-    if (silentMs <= leaseMs) {
-      if (suspects.delete(runId)) log.info({ runId, node: run.node }, 'a media process is heard of again');
-      return;
+    if (silentMs <= leaseMs && suspects.delete(runId)) {
+      log.info({ runId, node: run.node }, 'a media process is heard of again');
     }
-    if (clock.nowMs() - wellSinceMs < GRACE_MS || asked.has(runId) || dying.has(runId)) return;
+    if (silentMs <= leaseMs - ASK_BEFORE_MS || !isFitToJudge() || asked.has(runId) || dying.has(runId)) return;
     asked.add(runId);
-    verdict(run)
+    verdict(run, clock.nowMs() + leaseMs - silentMs)
       .catch((error: unknown) => log.warn({ runId, err: error }, 'a silent media process could not be judged'))
       .finally(() => asked.delete(runId));
   }
 
-  async function verdict(run: OtherRun): Promise<void> {
-    const { runId, silentMs } = run;
-    if (await machineAnswers(run)) {
-      suspect(run);
+  const isFitToJudge = (): boolean => clock.nowMs() - wellSinceMs >= GRACE_MS;
+
+  async function verdict(run: OtherRun, leaseOverAtMs: number): Promise<void> {
+    const { runId, silentMs, leaseMs } = run;
+    if (await machineAnswers(run, leaseOverAtMs)) {
+      if (silentMs > leaseMs) suspect(run);
       return;
     }
-    await fence({ runId, why: `silent for ${Math.round(silentMs)} ms`, onlyIfSilent: true });
+    const leftMs = leaseOverAtMs - clock.nowMs();
+    if (leftMs > 0) await pause(clock, leftMs + SURELY_OVER_MS);
+    if (!isFitToJudge() || closed) return;
+    await fence({ runId, why: 'silent, and so is its machine', onlyIfSilent: true });
   }
 
   function suspect({ runId, node: name, slot, silentMs }: OtherRun): void {
@@ -182,12 +209,17 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
     suspects.set(runId, { patientUntilMs: clock.nowMs() + SUSPECT_MS });
   }
 
-  async function machineAnswers({ address, node: name }: OtherRun): Promise<boolean> {
+  /** False: not once, asked twice at least, and the last time until its lease was over. */
+  async function machineAnswers({ address, node: name }: OtherRun, leaseOverAtMs: number): Promise<boolean> {
     // Ours would beat here.
     if (address === null || name === node.name) return false;
-    if (await deps.answers(address, name)) return true;
-    await pause(clock, ASK_AGAIN_MS);
-    return deps.answers(address, name);
+    for (let times = 1; ; times++) {
+      if (await deps.answers(address, name)) return true;
+      const leftMs = leaseOverAtMs - clock.nowMs();
+      if (times > 1 && leftMs <= 0) return false;
+      // One that says nothing takes as long as it may.
+      await pause(clock, Math.max(ASK_AGAIN_MS, leftMs - ANSWER_LIMIT_MS));
+    }
   }
 
   async function fence(order: { runId: string; why: string; onlyIfSilent: boolean }): Promise<void> {
@@ -204,7 +236,8 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   }
 
   const leaveLook = deps.due?.join({
-    sql: (place) => `EXISTS (SELECT 1 FROM media_runs WHERE dead_at IS NULL AND node <> ${place(node.name)})`,
+    sql: (place) =>
+      `EXISTS (SELECT 1 FROM media_runs WHERE dead_at IS NULL AND (node <> ${place(node.name)} OR asked_at > beat_at))`,
     found(isAnother) {
       if (isAnother === true && !isInCompany() && mine.size > 0) beatIn(0);
     },
@@ -218,7 +251,7 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       if (dying.has(run.runId) || !(await registerRun(database, node, run, pace().leaseMs))) return false;
       mine.set(run.runId, run);
       if (isFirst) beatIn(FIRST_BEAT_MS);
-      for (const runId of await earlierRuns(database, node, run.slot, [...known])) {
+      for (const runId of await earlierRuns(database, node.name, run.slot, [...known])) {
         await fence({ runId, why: 'another run has its place', onlyIfSilent: false });
       }
       return true;
@@ -233,7 +266,21 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       bury(runId).catch((error: unknown) => log.warn({ runId, err: error }, 'the end of a run waits for the database'));
     },
     ownInCompany: () => (isInCompany() ? [...mine.keys()] : null),
-    others: () => others.filter((run) => run.node !== node.name),
+    others() {
+      const sinceMs = clock.nowMs() - heardAtMs;
+      return others
+        .filter((run) => run.node !== node.name)
+        .map((run) => ({ ...run, silentMs: run.silentMs + sinceMs }));
+    },
+    async nodeOf(runId) {
+      if (mine.has(runId)) return null;
+      const known = others.find((run) => run.runId === runId)?.node ?? (await nodeOfRun(database, runId));
+      return known === node.name ? null : known;
+    },
+    drain() {
+      isDraining = true;
+      if (mine.size > 0) void beat();
+    },
     beat,
     async close() {
       closed = true;

@@ -28,13 +28,13 @@ export interface DatabaseOptions {
   /** For tests; default: as the address says (`address-limits.ts`). */
   answerLimitMs?: number;
   /** For tests; default 60 s. */
-  sessionLifetimeSeconds?: number;
+  renewSessionSeconds?: number;
   /** Told once for each idle connection that the server dropped; the pool makes new ones by itself. */
   onIdleError(error: Error): void;
 }
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { sessions = createServerSessions(), sessionLifetimeSeconds: lifetimeSeconds } = options;
+  const { sessions = createServerSessions(), renewSessionSeconds: renewSeconds } = options;
   const limits = limitsIn(options.connectionString);
   const { pool, release, close } = openSessionPool({
     config: {
@@ -48,7 +48,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     sessions,
     inUse: 'finish',
     onIdleError: options.onIdleError,
-    ...(lifetimeSeconds === undefined ? {} : { lifetimeSeconds }),
+    ...(renewSeconds === undefined ? {} : { renewSeconds }),
   });
   const statements = createStatements();
   // A connection in use reports its death by its own event too, and can do so in the same turn in which the pool hands

@@ -6,6 +6,8 @@
  *                          ├────── release ─► (none)          429 and 5xx: the client may try again
  *                          └────── hold ────► unknown ─ settle ─► done
  */
+import type { EndedReason } from '../../media/contract/call-outcome.ts';
+import { CARRIER_REFUSAL_CODES, factsOf } from '../errors/error-codes.ts';
 import { inBatches } from './batches.ts';
 import type { Queryable } from './database.ts';
 
@@ -37,6 +39,13 @@ interface KeyRow {
   response_status: number | null;
   response_body: string | null;
   response_headers: Record<string, string> | null;
+}
+
+interface BegunCall {
+  call_uuid: string;
+  lead_id: string | null;
+  submission: string | null;
+  ended_reason: string | null;
 }
 
 const KEEP_HOURS = 24;
@@ -185,23 +194,37 @@ function unknownAnswer(callUuid: string): StoredAnswer {
   };
 }
 
+function rejectedAnswer(callUuid: string, reason: EndedReason): StoredAnswer {
+  const { status, message } = factsOf(reason);
+  return {
+    status,
+    body: JSON.stringify({ success: false, message }),
+    headers: { 'x-error-code': reason, 'x-call-uuid': callUuid },
+  };
+}
+
 /**
- * The process that held the key is gone. If it dialled, the call's own reconciliation settles the key; else it is free.
+ * The process that held the key is gone, or the database was away when it answered. If it dialled, the call's own
+ * reconciliation settles the key; if the carrier refused, that was its answer; else it is free.
  */
 async function resumeStale(
   database: Queryable,
   scope: IdempotencyScope,
   bodySha256: Buffer,
 ): Promise<IdempotencyStart> {
-  const [call] = await database.query<{ call_uuid: string; lead_id: string | null; submission: string | null }>(
-    `SELECT c.call_uuid, c.lead_id, c.submission FROM calls c JOIN idempotency_keys k ON k.workspace_id = c.workspace_id
+  const [call] = await database.query<BegunCall>(
+    `SELECT c.call_uuid, c.lead_id, c.submission, c.ended_reason FROM calls c JOIN idempotency_keys k ON k.workspace_id = c.workspace_id
      WHERE k.workspace_id = $1 AND k.method_path = $2 AND k.key = $3 AND c.idempotency_key = $3 AND ${PATH_OF_CALL} = $2
-       AND c.submission IS DISTINCT FROM 'refused' AND c.created_at > k.created_at - interval '5 seconds'
+       AND (c.submission IS DISTINCT FROM 'refused' OR c.ended_reason = ANY ($4::text[]))
+       AND c.created_at > k.created_at - interval '5 seconds'
      ORDER BY c.call_uuid DESC LIMIT 1`,
-    parametersOf(scope),
+    [...parametersOf(scope), CARRIER_REFUSAL_CODES],
   );
-  if (call?.submission === 'accepted') {
-    const answer = acceptedAnswer({ callUuid: call.call_uuid, leadId: call.lead_id });
+  if (call?.submission === 'accepted' || call?.submission === 'refused') {
+    const answer =
+      call.submission === 'refused'
+        ? rejectedAnswer(call.call_uuid, call.ended_reason as EndedReason)
+        : acceptedAnswer({ callUuid: call.call_uuid, leadId: call.lead_id });
     await finishIdempotent(database, scope, answer, call.call_uuid);
     return { kind: 'replay', answer };
   }

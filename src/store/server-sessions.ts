@@ -17,7 +17,7 @@ export interface ServerSessions {
 }
 
 export interface SessionPoolOptions {
-  /** `Client` and `maxLifetimeSeconds` are set here. */
+  /** `Client` and `idleTimeoutMillis` are set here. */
   config: pg.PoolConfig;
   sessions: ServerSessions;
   /** In a shutdown, of sessions in use: they end when they are released, or at once, as if the server were killed. */
@@ -25,18 +25,26 @@ export interface SessionPoolOptions {
   /** A session that waited in the pool ended. Required: unheard, it would take the process down. */
   onIdleError(error: Error): void;
   /** For tests; default 60 s. */
-  lifetimeSeconds?: number;
+  renewSeconds?: number;
 }
 
 export interface SessionPool {
   pool: pg.Pool;
-  /** Gives a session back; it ends when it is `broken` or was let go of, which its own `release` does not know. */
+  /**
+   * Gives a session back; it ends when it is `broken`, was let go of or is the one to be renewed, which its own
+   * `release` does not know.
+   */
   release(client: pg.PoolClient, broken: boolean): void;
   close(): Promise<void>;
 }
 
-/** Sessions are renewed, so that a service that opens no new ones meets the refusal too. */
-const LIFETIME_SECONDS = 60;
+/**
+ * Where no session was opened for so long, one is renewed, so that a service that needs no new ones meets the refusal
+ * too. One, not all: a new session costs a commit, a process at the server and every plan.
+ */
+const RENEW_SECONDS = 60;
+/** A session that waits longer ends; networks forget a silent connection after four minutes and more. */
+const IDLE_MS = 120_000;
 
 export function createServerSessions(): ServerSessions {
   const pools = new Set<() => void>();
@@ -53,17 +61,22 @@ export function createServerSessions(): ServerSessions {
 }
 
 export function openSessionPool(options: SessionPoolOptions): SessionPool {
-  const { config, sessions, inUse, lifetimeSeconds } = options;
+  const { config, sessions, inUse } = options;
+  const renewMs = (options.renewSeconds ?? RENEW_SECONDS) * 1_000;
   const open = new Set<pg.PoolClient>();
   const held = new Set<pg.PoolClient>();
   const left = new WeakSet<pg.PoolClient>();
   const pool = new pg.Pool({
     ...config,
-    maxLifetimeSeconds: lifetimeSeconds ?? LIFETIME_SECONDS,
+    idleTimeoutMillis: IDLE_MS,
     Client: tellingClient(sessions.failed),
   });
   pool.on('error', options.onIdleError);
-  pool.on('connect', (client) => open.add(client));
+  let openedAtMs = performance.now();
+  pool.on('connect', (client) => {
+    open.add(client);
+    openedAtMs = performance.now();
+  });
   pool.on('acquire', (client) => held.add(client));
   pool.on('release', (_error, client) => held.delete(client));
   pool.on('remove', (client) => {
@@ -84,7 +97,9 @@ export function openSessionPool(options: SessionPoolOptions): SessionPool {
   });
 
   function release(client: pg.PoolClient, broken: boolean): void {
-    client.release(broken || left.has(client));
+    const isRenewed = performance.now() - openedAtMs >= renewMs;
+    if (isRenewed) openedAtMs = performance.now();
+    client.release(broken || isRenewed || left.has(client));
   }
 
   return {

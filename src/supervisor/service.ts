@@ -219,6 +219,7 @@ function mediaConfig(
     host: settings.host,
     port: settings.port,
     processes: settings.mediaProcesses,
+    streamPath: settings.streamPath,
     runDir: made.runDir,
     dataDir: made.dataDir,
     pipelineThreads: settings.pipelineThreads,

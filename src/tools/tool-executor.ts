@@ -2,7 +2,8 @@
  * Makes the requests of tools for the calls that media carries. Media asks by the link (`tool.call`), in the call's
  * order, after its checkpoint; here a use is claimed in the database before its request leaves, so that at most one
  * leaves, whoever dies. An ask that comes again gets the answer that there is, or `outcome_unknown` where the run that
- * asked died (a tool with `retries: 1` is asked again).
+ * asked died (a tool with `retries: 1` is asked again). When the call has gone to another node meanwhile, the one that
+ * asked is found there, and answers who carries the call now.
  *
  *   claim (in the message's transaction) ──► run ──► answer to whoever carries the call now
  *                                              └── cancel: the call ended
@@ -33,6 +34,15 @@ export interface ToolExecutorDeps {
   /** To the media process that owns the call. */
   answer(ownerRun: string | null, callUuid: string, toolCallId: string, answer: ToolAnswer): void;
   observed?(outcome: string, seconds: number): void;
+  /** Those of other nodes. Absent: there is none. */
+  elsewhere?: ToolsElsewhere;
+}
+
+/** Uses of tools that other nodes have under way, or have had. */
+export interface ToolsElsewhere {
+  /** True: one of them has it, and answers this run from now on. Never rejects; within a moment. */
+  adopt(toolCallId: string, ownerRun: string | null): Promise<boolean>;
+  cancel(toolCallId: string): void;
 }
 
 export interface ToolExecutor {
@@ -42,6 +52,10 @@ export interface ToolExecutor {
    */
   claim(tx: Queryable, call: CallRow, ask: ToolAsk): Promise<() => void>;
   cancel(toolCallId: string): void;
+  /** Another node's call has it now; false: it is not known here. */
+  handTo(toolCallId: string, ownerRun: string | null): boolean;
+  /** What another node is told by its call. */
+  cancelHere(toolCallId: string): void;
   callEnded(callUuid: string): void;
   running(): number;
   openBreakers(): number;
@@ -123,8 +137,15 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
       if (other !== undefined) other.ownerRun = ownerRun;
       if (other !== undefined || answers.has(toolCallId)) return nothing;
     }
+    /** Unless another node has it: this one has not begun it, and somebody has. */
+    const unlessElsewhere = (go: () => void): (() => void) => {
+      const { elsewhere } = deps;
+      if (isFirst || elsewhere === undefined) return go;
+      return () => void elsewhere.adopt(toolCallId, ownerRun).then((isTheirs) => isTheirs || go());
+    };
     if (!isFirst && definition.retries !== 1) {
-      return tell(call, ask, toolFailed('outcome_unknown', 'The request may have been made, and is not repeated.'));
+      const unknown = toolFailed('outcome_unknown', 'The request may have been made, and is not repeated.');
+      return unlessElsewhere(tell(call, ask, unknown));
     }
     let secrets: Map<string, string>;
     let signingSecrets: string[];
@@ -137,7 +158,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
       return tell(call, ask, toolFailed('missing_secret', 'The secrets of the workspace do not open.'));
     }
     for (const [secret, value] of ownSecrets(call)) secrets.set(secret, value);
-    return () => {
+    return unlessElsewhere(() => {
       if (running.has(toolCallId) || closed || calledOff.delete(toolCallId)) return;
       if (!breakers.admits(key)) {
         settle(call, ask, toolFailed('circuit_open', 'It failed too often lately, and is not asked for a while.'), 0);
@@ -146,7 +167,7 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
       const controller = new AbortController();
       running.set(toolCallId, { callUuid, workspaceId, ownerRun, controller });
       void run(call, ask, { definition, secrets, signingSecrets, signal: controller.signal, key });
-    };
+    });
   }
 
   async function run(
@@ -208,8 +229,19 @@ export function createToolExecutor(deps: ToolExecutorDeps): ToolExecutor {
     cancel(toolCallId) {
       const use = running.get(toolCallId);
       if (use !== undefined) use.controller.abort();
-      else if (!answers.has(toolCallId)) calledOff.set(toolCallId, clock.nowMs());
+      else if (!answers.has(toolCallId)) {
+        calledOff.set(toolCallId, clock.nowMs());
+        deps.elsewhere?.cancel(toolCallId);
+      }
     },
+    handTo(toolCallId, ownerRun) {
+      const use = running.get(toolCallId);
+      if (use !== undefined) use.ownerRun = ownerRun;
+      const known = answers.get(toolCallId);
+      if (use === undefined && known !== undefined) deps.answer(ownerRun, known.callUuid, toolCallId, known.answer);
+      return use !== undefined || known !== undefined;
+    },
+    cancelHere: (toolCallId) => running.get(toolCallId)?.controller.abort(),
     callEnded(callUuid) {
       for (const use of running.values()) if (use.callUuid === callUuid) use.controller.abort();
       for (const [id, known] of answers) if (known.callUuid === callUuid) answers.delete(id);

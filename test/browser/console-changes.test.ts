@@ -1,5 +1,7 @@
 /** Changing things in the console: faults at their fields, two people at one agent, leads from a file, colleagues. */
+import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { axeFaults } from './support/axe.ts';
 import { hasChromium } from './support/chromium.ts';
 import { useConsole } from './support/console-rig.ts';
@@ -32,6 +34,56 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     await page.getByRole('button', { name: 'New agent' }).click();
     await page.getByText('The agent is there').waitFor();
     await page.getByRole('heading', { name: 'Appointments' }).waitFor();
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it('begins at what is asked for, and gives the focus back where it was', async () => {
+    const visit = await rig.visit('owner', '#/w/acme/settings/keys');
+    const { page } = visit;
+    const focused = () => page.evaluate<string>('document.activeElement.outerHTML');
+    for (const how of ['Escape', 'Enter on Cancel']) {
+      await page.getByRole('button', { name: 'Create a key' }).press('Enter');
+      const dialog = page.getByRole('dialog');
+      await eventually('its first field to have the focus', async () => (await focused()).startsWith('<input'));
+      if (how === 'Escape') await page.keyboard.press('Escape');
+      else await dialog.getByRole('button', { name: 'Cancel' }).press('Enter');
+      await eventually(`the focus to be back after ${how}`, async () => (await focused()).includes('Create a key'));
+    }
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it('that was not told to a receiver is sent again from a time that is chosen', async () => {
+    const { api } = rig;
+    const { database, acme } = api;
+    const callUuid = await api.insertCall(acme, { status: 'no_answer', ended_reason: 'busy', ended_at: new Date() });
+    const set = await api.app.inject({
+      method: 'PUT',
+      url: '/api/developer/webhooks',
+      headers: { authorization: `Bearer ${acme.key}` },
+      payload: { url: 'https://hooks.example.com/parley' },
+    });
+    expect(set.statusCode).toBe(200);
+    const [endpoint] = await database.query<{ id: string }>('SELECT id FROM webhook_endpoints LIMIT 1');
+    const eventId = `evt_${uuidv7()}`;
+    await database.query(
+      `INSERT INTO webhook_events (id, workspace_id, call_uuid, event, sequence, body) VALUES ($1, $2, $3, 'call.completed', 1, '{}')`,
+      [eventId, acme.workspaceId, callUuid],
+    );
+    await database.query(
+      `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, attempts) VALUES ($1, $2, $3, 'dead', 8)`,
+      [uuidv7(), eventId, endpoint!.id],
+    );
+    const visit = await rig.visit('owner', '#/w/acme/settings/webhooks');
+    const { page } = visit;
+    await page.getByText('Given up').last().waitFor();
+    await page.getByRole('button', { name: 'Send what failed again' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send what failed again' });
+    await dialog.getByLabel('Those of').selectOption('the last hour');
+    expect(await axeFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Send what failed again' }).click();
+    await page.getByText('1 event is being sent again').waitFor();
     expect(visit.errors).toEqual([]);
     await visit.close();
   });

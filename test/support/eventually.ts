@@ -11,19 +11,21 @@ export interface EventuallyOptions {
   story?(): string;
   /** Between two looks; what moves a virtual clock goes here. Default: 5 ms pass, later on 20. */
   between?(): unknown;
+  /** Where what does not come would keep a whole file waiting. Default: as long as anything is waited for. */
+  limitMs?: number;
 }
 
 /** What `look` finds, once it is neither undefined, null nor false. */
 export async function eventually<Value>(
   what: string,
   look: () => Value | Promise<Value>,
-  { story, between = pauses() }: EventuallyOptions = {},
+  { story, between = pauses(), limitMs = PATIENCE_MS }: EventuallyOptions = {},
 ): Promise<Found<Value>> {
-  for (const untilMs = performance.now() + PATIENCE_MS; ; await between()) {
+  for (const untilMs = performance.now() + limitMs; ; await between()) {
     const value = await look();
     if (value !== undefined && value !== null && value !== false) return value as Found<Value>;
     if (performance.now() > untilMs) {
-      throw new Error(`waited ${PATIENCE_MS / 1000} s for ${what}${story === undefined ? '' : `: ${story()}`}`);
+      throw new Error(`waited ${limitMs / 1000} s for ${what}${story === undefined ? '' : `: ${story()}`}`);
     }
   }
 }

@@ -30,6 +30,9 @@ export async function startRestaurantPlay(choice: ProviderChoice = USUAL_CHOICE)
     tool === 'check_table' ? { ...args, free: true } : { ...args, reference: RESERVATION.reference },
   );
   const { isEmulated, connections, environment, about, listen, think, speak } = providers;
+  // Nobody bills the local voice.
+  const spoken = speak.some(({ connection }) => connection !== undefined) ? (['characters'] as const) : [];
+  const units = ['listen_seconds', 'output_tokens', ...spoken] as const;
   return {
     agent: {
       ...readBenchJson<CascadeAgent>('demo/restaurant/agent.json'),
@@ -45,7 +48,7 @@ export async function startRestaurantPlay(choice: ProviderChoice = USUAL_CHOICE)
     endpoint,
     page: { title: 'Tony’s', phrases: Object.values(LINES) },
     about,
-    faultsOf: (evidence) => faultsOfRestaurant(evidence, RESERVATION),
+    faultsOf: (evidence) => faultsOfRestaurant(evidence, RESERVATION, units),
     async close() {
       endpoint.close();
       await providers.close();

@@ -1,8 +1,14 @@
 /** Did the free conversation really happen: a tool, a correction by the caller, an interruption, a booking, a price? */
 import { commonFaultsOf, type Evidence, faultsIn } from '../evidence.ts';
 
-/** Faults in plain words; empty when all of it happened. */
-export function faultsOfRestaurant(evidence: Evidence, reservation: { reference: string; spoken: string }): string[] {
+type Unit = NonNullable<Evidence['entry']['cost']>['usage'][number]['unit'];
+
+/** Faults in plain words; empty when all of it happened. `wanted`: what the call log must say was used. */
+export function faultsOfRestaurant(
+  evidence: Evidence,
+  reservation: { reference: string; spoken: string },
+  wanted: readonly Unit[],
+): string[] {
   const { entry, emulated, used } = evidence;
   const days = used.filter(({ body }) => body.tool === 'check_table').map(({ body }) => lower(body.arguments['day']));
   const booked = used.filter(({ body }) => body.tool === 'book_table').map(({ body }) => body.arguments);
@@ -21,7 +27,7 @@ export function faultsOfRestaurant(evidence: Evidence, reservation: { reference:
       [said.some(tellsIt), 'the agent did not say the number of the reservation'],
       [entry.endedReason === 'agent_hangup', `the agent did not end the call (${entry.endedReason})`],
       [
-        ['listen_seconds', 'output_tokens', 'characters'].every((unit) => units.has(unit as never)),
+        wanted.every((unit) => units.has(unit)),
         `the call log does not say what was used of each provider (${[...units].join(', ')})`,
       ],
     ]),

@@ -105,7 +105,7 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
         actions={
           <>
             {isLive && mayControl ? (
-              <HangUp run={() => clientOf(enterprise).hangUp({ callUuid }).then(onChange)} />
+              <HangUp call={call} run={() => clientOf(enterprise).hangUp({ callUuid }).then(onChange)} />
             ) : null}
             <MoreMenu enterprise={enterprise} call={call} isOver={!isLive} onDeleted={onChange} />
           </>

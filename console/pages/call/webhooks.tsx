@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
+import { settledDelivery } from '../../api/settled-delivery.ts';
 import { call as words } from '../../texts/en/call.ts';
 import { Button } from '../../ui/button.tsx';
-import { DeliveryState } from '../../ui/delivery-state.tsx';
+import { DeliveryState, outcomeWords } from '../../ui/delivery-state.tsx';
 import { useLoad } from '../../ui/load.ts';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -18,8 +19,8 @@ export function Webhooks({ enterprise, callUuid }: { enterprise: string; callUui
     [enterprise, callUuid],
   );
   async function resend(id: string): Promise<void> {
-    await client.redeliverWebhook({ deliveryId: id });
-    toast(words.resent);
+    const { data } = await client.redeliverWebhook({ deliveryId: id });
+    toast(outcomeWords(await settledDelivery(enterprise, data.delivery)));
     sent.reload();
   }
   return (

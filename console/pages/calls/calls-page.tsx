@@ -4,7 +4,7 @@ import type { Call } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
 import { calls as words } from '../../texts/en/calls.ts';
 import { to } from '../../ui/address.ts';
-import { CallStatus, endedAs, isOver, whoOf } from '../../ui/call-words.tsx';
+import { CallStatus, endedAs, isOver, numberBeside, whoOf } from '../../ui/call-words.tsx';
 import { useCursorList } from '../../ui/cursor-list.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { useLoad } from '../../ui/load.ts';
@@ -98,7 +98,7 @@ function CallCells({ enterprise, call, agent }: { enterprise: string; call: Call
           <Words>{whoOf(call)}</Words>
         </a>{' '}
         <span class="soft">
-          {whoOf(call) === call.to ? null : <Words>{call.direction === 'inbound' ? call.fromNumber : call.to}</Words>}
+          <Words>{numberBeside(call)}</Words>
         </span>
       </div>
       <div role="cell" class="soft">

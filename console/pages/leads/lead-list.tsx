@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Lead } from '../../../clients/typescript/src/client.ts';
+import { ParleyError } from '../../../clients/typescript/src/parley-error.ts';
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { leads as words } from '../../texts/en/leads.ts';
@@ -159,9 +160,13 @@ function LeadCells(props: { enterprise: string; lead: Lead; href: string; mayCal
   const { enterprise, lead, href, mayCall } = props;
   const there = lead.timezone === null ? null : timeInZone(new Date().toISOString(), lead.timezone);
   async function call(): Promise<void> {
-    const { data } = await clientOf(enterprise).callLead({ leadId: lead.id, body: {} });
-    toast(words.called);
-    go(to(['w', enterprise, 'call', data.callUuid]));
+    try {
+      const { data } = await clientOf(enterprise).callLead({ leadId: lead.id, body: {} });
+      toast(words.called);
+      go(to(['w', enterprise, 'call', data.callUuid]));
+    } catch (error) {
+      throw notCalled(error);
+    }
   }
   return (
     <>
@@ -192,6 +197,12 @@ function LeadCells(props: { enterprise: string; lead: Lead; href: string; mayCal
       </div>
     </>
   );
+}
+
+/** The service has one sentence for all rules; which it was stands in the code. */
+function notCalled(error: unknown): unknown {
+  const reason = error instanceof ParleyError ? words.notCalled[error.code ?? ''] : undefined;
+  return reason === undefined ? error : new Error(reason);
 }
 
 function OpenedLead(props: { enterprise: string; leadId: string; onClose(): void; onChange(): void }) {

@@ -6,7 +6,7 @@ import { may } from '../../api/session.ts';
 import { live as words } from '../../texts/en/home.ts';
 import { to } from '../../ui/address.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { CallStatus, HangUp, whoOf } from '../../ui/call-words.tsx';
+import { CallStatus, HangUp, numberBeside, whoOf } from '../../ui/call-words.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { useEvery } from '../../ui/load.ts';
 import { Notice } from '../../ui/notice.tsx';
@@ -103,6 +103,7 @@ function endOf(text: string): string {
 function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; mayStop: boolean }) {
   const { enterprise, call, nowMs, mayStop } = props;
   const { lastWords, replyMs } = call;
+  const who = { ...call, fromNumber: call.from };
   const seconds = (nowMs - Date.parse(call.answeredAt ?? call.startedAt)) / 1_000;
   return (
     <>
@@ -121,8 +122,11 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
       </div>
       <div role="cell">
         <a class="over" href={to(['w', enterprise, 'call', call.callUuid])}>
-          <Words>{whoOf({ ...call, fromNumber: call.from })}</Words>
-        </a>
+          <Words>{whoOf(who)}</Words>
+        </a>{' '}
+        <span class="soft">
+          <Words>{numberBeside(who)}</Words>
+        </span>
       </div>
       <div role="cell" class="soft">
         <Words>{call.agentName}</Words>
@@ -143,7 +147,9 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
         {replyMs === null ? <span class="soft">–</span> : msWords(replyMs)}
       </div>
       <div role="cell" class="above">
-        {mayStop ? <HangUp run={() => clientOf(enterprise).hangUp({ callUuid: call.callUuid })} isQuiet /> : null}
+        {mayStop ? (
+          <HangUp call={who} run={() => clientOf(enterprise).hangUp({ callUuid: call.callUuid })} isQuiet />
+        ) : null}
       </div>
     </>
   );

@@ -3,13 +3,16 @@ import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
+import { settledDelivery } from '../../api/settled-delivery.ts';
 import { common } from '../../texts/en/common.ts';
 import { deliveryStates } from '../../texts/en/deliveries.ts';
 import { webhooksWords as words } from '../../texts/en/settings.ts';
 import { to } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { useCursorList } from '../../ui/cursor-list.ts';
-import { DeliveryState } from '../../ui/delivery-state.tsx';
+import { DeliveryState, outcomeWords } from '../../ui/delivery-state.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Select } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -34,15 +37,11 @@ export function Deliveries({ enterprise }: { enterprise: string }) {
   );
   const mayResend = may('webhooks:write') || may('webhooks:resend');
   async function resend(id: string): Promise<void> {
-    await client.redeliverWebhook({ deliveryId: id });
-    toast(words.resent);
+    const { data } = await client.redeliverWebhook({ deliveryId: id });
+    toast(outcomeWords(await settledDelivery(enterprise, data.delivery)));
     list.reload();
   }
-  async function replay(): Promise<void> {
-    const { data } = await client.replayWebhooks({ body: { states: ['failed', 'dead'] } });
-    toast(words.replayed(data.count));
-    list.reload();
-  }
+  const [isReplaying, setReplaying] = useState(false);
   const { columns: names } = words;
   return (
     <Section
@@ -64,7 +63,7 @@ export function Deliveries({ enterprise }: { enterprise: string }) {
             ))}
           </select>
           {mayResend ? (
-            <Button icon="refresh" onPress={replay}>
+            <Button icon="refresh" onPress={() => setReplaying(true)}>
               {words.replay}
             </Button>
           ) : null}
@@ -123,6 +122,31 @@ export function Deliveries({ enterprise }: { enterprise: string }) {
           ) : null}
         </>
       )}
+      {isReplaying ? <Replay enterprise={enterprise} onClose={() => setReplaying(false)} onDone={list.reload} /> : null}
     </Section>
+  );
+}
+
+const HOUR_MS = 3_600_000;
+
+/** What was not delivered since a time that is chosen. */
+function Replay({ enterprise, onClose, onDone }: { enterprise: string; onClose(): void; onDone(): void }) {
+  const [hours, setHours] = useState('24');
+  async function replay(): Promise<void> {
+    const from = new Date(Date.now() - Number(hours) * HOUR_MS).toISOString();
+    const { data } = await clientOf(enterprise).replayWebhooks({ body: { from, states: ['failed', 'dead'] } });
+    toast(words.replayed(data.count));
+    onDone();
+  }
+  return (
+    <Confirm title={words.replay} action={words.replay} run={replay} onClose={onClose}>
+      <p>{words.replayAsk}</p>
+      <Select
+        label={words.replaySince}
+        value={hours}
+        options={Object.entries(words.replayTimes).map(([value, label]) => ({ value, label }))}
+        onInput={setHours}
+      />
+    </Confirm>
   );
 }

@@ -128,6 +128,9 @@ export function Keys({ enterprise }: { enterprise: string }) {
           }}
           onClose={close}
         >
+          <p>
+            <Words>{open.key.name}</Words> <code>sv_live_{open.key.keyId}…</code>
+          </p>
           <p>{words.rotateAsk}</p>
         </Confirm>
       ) : null}
@@ -143,6 +146,9 @@ export function Keys({ enterprise }: { enterprise: string }) {
           }}
           onClose={close}
         >
+          <p>
+            <Words>{open.key.name}</Words> <code>sv_live_{open.key.keyId}…</code>
+          </p>
           <p>{words.revokeAsk}</p>
         </Confirm>
       ) : null}

@@ -4,11 +4,13 @@ import type { WebhookEndpoint } from '../../../clients/typescript/src/client.ts'
 import { ParleyError } from '../../../clients/typescript/src/parley-error.ts';
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
+import { settledDelivery } from '../../api/settled-delivery.ts';
 import { common } from '../../texts/en/common.ts';
 import { settings, webhooksWords as words } from '../../texts/en/settings.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyBox } from '../../ui/copy.tsx';
+import { outcomeWords } from '../../ui/delivery-state.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Check, Choices, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -138,8 +140,12 @@ function Endpoint({ enterprise, webhook, mayWrite, onChange, onOpen }: EndpointP
   const isChanged = [...events].toSorted().join() !== [...webhook.events].toSorted().join();
   async function test(): Promise<void> {
     const { data } = await client.testWebhook({});
-    const { lastStatus, lastError, state } = data.delivery;
-    toast(words.tested(String(lastStatus ?? lastError ?? state)));
+    toast(outcomeWords(await settledDelivery(enterprise, data.delivery)));
+    onChange();
+  }
+  /** Switching on what is on closes its breaker. */
+  async function tryNow(): Promise<void> {
+    await client.enableWebhook({});
     onChange();
   }
   async function change(body: { enabled?: boolean; events?: WebhookEndpoint['events'] }): Promise<void> {
@@ -184,6 +190,11 @@ function Endpoint({ enterprise, webhook, mayWrite, onChange, onOpen }: EndpointP
             <Button icon="send" onPress={test}>
               {words.test}
             </Button>
+            {webhook.enabled && webhook.breaker.state !== 'closed' ? (
+              <Button icon="refresh" onPress={tryNow}>
+                {words.tryNow}
+              </Button>
+            ) : null}
             <Button onPress={() => change({ enabled: !webhook.enabled })}>
               {webhook.enabled ? words.disable : words.enable}
             </Button>

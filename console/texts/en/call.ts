@@ -105,7 +105,6 @@ export const call = {
   repliesAbout: 'From the end of the caller’s words to the first sound of the answer.',
   replyColumns: { turn: 'Reply', total: 'Time', bar: 'Steps' },
   resend: 'Send again',
-  resent: 'Sent again',
   ringing: 'Rang',
   roles: { agent: 'Agent', user: 'Caller', person: 'A person' },
   said: 'It is being said',

@@ -18,6 +18,13 @@ export const leads = {
   edit: 'Lead',
   empty: 'No lead yet',
   emptyHint: 'A lead is a person to call. Add one, or import a file.',
+  notCalled: {
+    blocked_suppressed: 'Not called: the number must not be called. Leads, Must not be called, says since when.',
+    blocked_time_window: 'Not called: it is outside the calling hours there. Settings, Calling, has them.',
+    blocked_country: 'Not called: this workspace does not call that country. Settings, Calling, says which it calls.',
+    blocked_destination:
+      'Not called: the operator has not allowed that country or kind of number. Settings, Calling, says what is allowed.',
+  } as Readonly<Record<string, string>>,
   noMatch: 'No lead fits',
   everyAgent: 'Every agent',
   externalId: 'Your own id',

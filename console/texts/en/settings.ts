@@ -120,7 +120,6 @@ export const webhooksWords = {
   events: 'Also send',
   eventsHelp: 'Ends of calls, recordings and analyses are always sent.',
   test: 'Send a test',
-  tested: (status: string) => `The receiver answered: ${status}`,
   rotate: 'New secret',
   remove: 'Remove',
   removeAsk: 'Events are sent no more.',
@@ -139,9 +138,16 @@ export const webhooksWords = {
     actions: 'Actions',
   },
   resend: 'Send again',
-  resent: 'Sent again',
   replay: 'Send what failed again',
-  replayed: (count: number) => `${count} events are being sent again`,
+  replayAsk:
+    'Events that were not delivered are sent once more, under their ids: a receiver that remembers ids takes none twice.',
+  replaySince: 'Those of',
+  replayTimes: { 1: 'the last hour', 24: 'the last day', 168: 'the last week', 720: 'the last 30 days' } as Record<
+    number,
+    string
+  >,
+  tryNow: 'Switch on again',
+  replayed: (count: number) => (count === 1 ? '1 event is being sent again' : `${count} events are being sent again`),
   allStates: 'All states',
 };
 

@@ -7,7 +7,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../../media/contract/carriers.ts';
-import { type Clock, pause } from '../../../media/contract/clock.ts';
+import type { Clock } from '../../../media/contract/clock.ts';
 import { VOUCHED_HEADER, type Vouched } from '../../../media/contract/vouched.ts';
 import { readOwnCall } from '../../calls/call-row.ts';
 import { ActedOnBefore, noteInLog, wasActedOn } from '../../carriers/acted-on.ts';
@@ -19,6 +19,7 @@ import type { DialledCall, DialledCalls } from '../../lifecycle/dialled-calls.ts
 import type { LineCarriers } from '../../lifecycle/line-carriers.ts';
 import { givenToken, type StreamTokens, sha256OfToken } from '../../lifecycle/stream-token.ts';
 import type { Transitions } from '../../lifecycle/transition.ts';
+import type { CallPlaces, LandingCall } from '../../nodes/call-places.ts';
 import type { Database } from '../../store/database.ts';
 
 export interface CarrierRoutesDeps {
@@ -32,12 +33,11 @@ export interface CarrierRoutesDeps {
   streamTokens: StreamTokens;
   /** What carriers dial; no slash at its end. */
   publicUrl: string;
+  /** See `CallPlaces`. Absent: every stream comes to the public address. */
+  places?: Pick<CallPlaces, 'streamBaseOf'>;
   media: {
-    /**
-     * A process may still have something to say about the call's stream: it carries it, or what it said is not written
-     * yet.
-     */
-    mayStillSpeak(callUuid: string): boolean;
+    /** What was said about the call's lost stream is written then, wherever it was carried; or it took too long. */
+    lastWord(callUuid: string): Promise<void>;
     /** Processes that take streams now. */
     ready(): number;
   };
@@ -60,9 +60,6 @@ interface Verified {
   signature: string;
 }
 
-/** The last turn of a lost stream gets so long to be written, so that the next one goes on after it. */
-const LAST_WORD_LIMIT_MS = 2_000;
-const LAST_WORD_POLL_MS = 50;
 /** With a single media process the carrier's next question waits until that one can have been started again. */
 const LONE_PROCESS_PAUSE_SECONDS = 3;
 
@@ -73,8 +70,6 @@ const MAX_REMEMBERED_FORGERIES = 1_000;
 
 export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesDeps): void {
   const forged = new Set<string>();
-  /** One wait a call, however many callbacks ask at once. */
-  const lastWords = new Map<string, Promise<void>>();
 
   app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
@@ -132,7 +127,7 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
     const call = await readOwnCall(deps.database, callUuid);
     if (call === undefined || !mayTalk(call) || call.mediaTokenUsedAt !== null) return null;
     const token = await givenToken(deps.database, call, deps.streamTokens);
-    return streamDocument(callUuid, carrier, token);
+    return streamDocument(call, carrier, token);
   }
 
   /** Resolves with the document that the carrier must follow, or null when it needs none. */
@@ -174,48 +169,42 @@ export function registerCarrierRoutes(app: FastifyInstance, deps: CarrierRoutesD
   async function answered(callback: Verified, carrierCallId: string): Promise<Document> {
     const { callUuid } = callback.call;
     const report = reportOf(callback, 'once');
-    await deps.transitions.apply(callUuid, { type: 'carrier.answered', carrierCallId }, report);
-    return documentFor(callback, report);
+    const applied = await deps.transitions.apply(callUuid, { type: 'carrier.answered', carrierCallId }, report);
+    const assignedRun = typeof applied === 'string' ? null : applied.call.assignedRun;
+    return documentFor(callback, report, { assignedRun });
   }
 
   /** Nobody has ended the call, but its stream is gone: it goes on in whatever process takes the next one. */
   async function streamOver(callback: Verified, carrierCallId: string): Promise<Document> {
     const { callUuid } = callback.call;
     if (await wasActedOn(deps.database, callUuid, callback.signature)) throw new ActedOnBefore();
-    await lastWord(callUuid);
+    await deps.media.lastWord(callUuid);
     const report = reportOf(callback, 'again');
-    await deps.transitions.apply(callUuid, { type: 'carrier.stream_over', carrierCallId }, report);
+    const applied = await deps.transitions.apply(callUuid, { type: 'carrier.stream_over', carrierCallId }, report);
     if (report.lostTooOften !== null) {
       await deps.transitions.apply(callUuid, { type: 'end.asked', reason: report.lostTooOften, hangupBy: 'platform' });
     }
-    return documentFor(callback, report);
+    // Not where it was: that may be what is broken.
+    const avoidRun = typeof applied === 'string' ? null : applied.call.ownerRun;
+    return documentFor(callback, report, { assignedRun: null, avoidRun });
   }
 
-  function documentFor({ call, carrier }: Verified, { token }: CarrierReport): Document {
+  function documentFor(
+    { call, carrier }: Verified,
+    { token }: CarrierReport,
+    where: Omit<LandingCall, 'callUuid'>,
+  ): Document {
     if (token === null) return carrier.hangupDocument();
     deps.dialledCalls.tokenGiven(sha256OfToken(token), call);
-    return streamDocument(call.callUuid, carrier, token);
+    return streamDocument({ callUuid: call.callUuid, ...where }, carrier, token);
   }
 
-  function lastWord(callUuid: string): Promise<void> {
-    const waited = lastWords.get(callUuid) ?? waitForLastWord(callUuid).finally(() => lastWords.delete(callUuid));
-    lastWords.set(callUuid, waited);
-    return waited;
-  }
-
-  async function waitForLastWord(callUuid: string): Promise<void> {
-    const untilMs = deps.clock.nowMs() + LAST_WORD_LIMIT_MS;
-    while (deps.media.mayStillSpeak(callUuid) && deps.clock.nowMs() < untilMs) {
-      const call = await readOwnCall(deps.database, callUuid);
-      if (call === undefined || call.mediaStoppedAt !== null || call.ending !== null) return;
-      await pause(deps.clock, LAST_WORD_POLL_MS);
-    }
-  }
-
-  function streamDocument(callUuid: string, carrier: Carrier, token: string): Document {
+  function streamDocument(call: LandingCall, carrier: Carrier, token: string): Document {
+    const { callUuid } = call;
+    const streamBase = deps.places?.streamBaseOf(call) ?? deps.publicUrl.replace(/^http/, 'ws');
     const base = callbackBaseOf(deps.publicUrl, carrier.name, callUuid);
     return carrier.answerDocument({
-      mediaUrl: `${deps.publicUrl.replace(/^http/, 'ws')}/media/${carrier.name}/${token}`,
+      mediaUrl: `${streamBase}/media/${carrier.name}/${token}`,
       statusUrl: `${base}/stream`,
       nextUrl: nextAddressOf(base),
       pauseSeconds: deps.media.ready() > 1 ? 0 : LONE_PROCESS_PAUSE_SECONDS,

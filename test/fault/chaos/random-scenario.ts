@@ -107,7 +107,7 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
 
 /** Waits until nothing more is to come: each call over and analysed, each event received, each phone on the hook. */
 export async function settledHistory(
-  gateway: Gateway,
+  gateway: Pick<Gateway, 'receiver' | 'emulator'>,
   database: Database,
   placements: readonly PlacementSeen[],
 ): Promise<History> {

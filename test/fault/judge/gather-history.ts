@@ -19,6 +19,10 @@ export async function gatherHistory(sources: HistorySources): Promise<History> {
   const { database, placements } = sources;
   const numbers = placements.map(({ number }) => number);
   const isOurs = new Set(numbers);
+  // Before the rows are read: what arrives meanwhile may be of a row that comes after them.
+  const received = sources.received
+    .filter(({ body }) => isOurs.has(String(body['to'])))
+    .map(({ id, text, verified, attempt }) => ({ id, body: text, verified, attempt, answered: 200 }));
   const calls = await database.query<CallRow>(
     `SELECT c.call_uuid AS "callUuid", c.to_number AS number, c.status, c.ended_reason AS "endedReason",
             c.answered_at IS NOT NULL AS answered,
@@ -38,9 +42,7 @@ export async function gatherHistory(sources: HistorySources): Promise<History> {
     asked: new Set(),
     calls,
     events: await readStoredEvents(database, ids),
-    received: sources.received
-      .filter(({ body }) => isOurs.has(String(body['to'])))
-      .map(({ id, text, verified, attempt }) => ({ id, body: text, verified, attempt, answered: 200 })),
+    received,
     phones: sources.emulated
       .map((call) => ({
         number: `+${call.to.replace(/^\+/, '')}`,

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EARS, MODELS, VOICES } from '../../../media/engines/registry.ts';
 import { describeCallEar } from '../../unit/media/engines/call-ear-conformance.ts';
+import { asked, told } from '../../unit/media/engines/conformance-table.ts';
 import { describeLanguageModel } from '../../unit/media/engines/model-conformance.ts';
 import { describeTextToSpeech } from '../../unit/media/engines/text-to-speech-conformance.ts';
 import {
@@ -32,4 +33,8 @@ test.each([
 ] as const)('each %s of a provider has its emulator in emulated-engines.ts', (_port, kinds, engines) => {
   const ofProviders = kinds.filter(({ threads }) => threads === 'provider').map(({ name }) => name);
   expect([...engines].sort()).toEqual(ofProviders.sort());
+});
+
+test('docs/decisions/engine-conformance.md has each check of each emulated engine', ({ task }) => {
+  expect(told(/^both$/)).toEqual(new Map(asked(task.file)));
 });

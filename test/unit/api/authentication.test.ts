@@ -121,7 +121,7 @@ describe('authentication', () => {
   it('notes the use of a key at most once a minute', async () => {
     const { slug, clock, ask } = await setUp();
     const lastUsedAt = async (): Promise<Date | null> => (await listApiKeys(database, { slug }))[0]!.lastUsedAt;
-    // The note is not awaited by the request.
+    // The note of a key that was not known is not awaited by the request.
     notes = 0;
     await ask();
     await eventually('the note', lastUsedAt);
@@ -131,9 +131,25 @@ describe('authentication', () => {
     await ask();
     expect(notes).toBe(1);
     clock.advanceMs(1);
+    // That of one that is known comes with the look at it.
+    queries = 0;
     await ask();
-    expect(notes).toBe(2);
-    await eventually('the second note', async () => (await lastUsedAt())!.getTime() > marked);
+    expect([notes, queries]).toEqual([2, 1]);
+    expect((await lastUsedAt())!.getTime()).toBeGreaterThan(marked);
+  });
+
+  it('notes no use of a known key from where it may not be used, or that was revoked', async () => {
+    const { slug, key, clock, ask } = await setUp({ allowedCidrs: ['203.0.113.0/24'] });
+    await ask();
+    await database.query(`UPDATE api_keys SET last_used_at = now() - interval '1 hour'`);
+    const lastUsedAt = async (): Promise<number> => (await listApiKeys(database, { slug }))[0]!.lastUsedAt!.getTime();
+    const marked = await lastUsedAt();
+    clock.advanceMs(60_000);
+    expect(await ask(undefined, '198.51.100.1')).toBe('unauthorized');
+    await database.query('UPDATE api_keys SET revoked_at = now() WHERE key_id = $1', [key.keyId]);
+    clock.advanceMs(1_000);
+    expect(await ask()).toBe('unauthorized');
+    expect(await lastUsedAt()).toBe(marked);
   });
 
   it('hears 20 wrong keys a minute from one address, then none for 3 s, without a query; a known key goes on', async () => {

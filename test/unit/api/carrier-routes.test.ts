@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { VOUCHED_HEADER } from '../../../media/contract/vouched.ts';
 import { registerCarrierRoutes } from '../../../src/api/carriers/carrier-routes.ts';
 import { purgeCarrierCallbacks } from '../../../src/carriers/acted-on.ts';
+import { createLastWord } from '../../../src/lifecycle/last-word.ts';
 import { createHarness, type Harness, PUBLIC_URL } from '../lifecycle/harness.ts';
 import { claimCall, placedCall, talkingCall } from '../lifecycle/talk.ts';
 
@@ -14,7 +15,8 @@ const mediaReady = 2;
 beforeAll(async () => {
   h = await createHarness();
   app = Fastify();
-  const media = { mayStillSpeak: () => ++timesAsked > 0 && mediaSpeaks, ready: () => mediaReady };
+  const mayStillSpeak = (): boolean => ++timesAsked > 0 && mediaSpeaks;
+  const media = { lastWord: createLastWord({ ...h, mayStillSpeak }), ready: () => mediaReady };
   registerCarrierRoutes(app, { ...h, log: h.placement.log, publicUrl: PUBLIC_URL, media });
   await app.ready();
 });

@@ -312,6 +312,24 @@ describe('a process that died while it answered', () => {
     });
   }
 
+  it('after the carrier refused: a repeat gets the refusal, and is not placed again', async () => {
+    let callUuid = '';
+    api.place = async (call) => {
+      callUuid = await insertAsPlacementDoes(call, 'refused');
+      await api.database.query(
+        `UPDATE calls SET status = 'failed', ended_reason = 'carrier_rejected', ended_at = now(), deadline_at = NULL,
+                          created_at = created_at - interval '61 seconds'`,
+      );
+      return { kind: 'rejected', callUuid, code: 'carrier_rejected' };
+    };
+    const first = await withKey('key-r');
+    await leaveRunning();
+    const again = await withKey('key-r');
+    expect([summary(again), again.body]).toEqual([summary(first), first.body]);
+    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', 'x-call-uuid': callUuid });
+    expect(api.placements).toHaveLength(1);
+  });
+
   it('more than 24 h ago: the key is a new one', async () => {
     const first = await withKey('key-i');
     await ageKeys('25 hours');

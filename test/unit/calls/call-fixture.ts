@@ -32,6 +32,7 @@ export function aCall(changes: Partial<CallRow> = {}): CallRow {
     carrier: 'plivo',
     carrierRequestId: null,
     carrierCallId: null,
+    assignedRun: null,
     ownerRun: null,
     ownerMediaId: null,
     epoch: 0,

@@ -41,6 +41,24 @@ test('TRUSTED_PROXIES takes addresses and ranges; a slip is named with the way o
   );
 });
 
+test('STREAM_URL gives the path of a node’s streams; without a node, a path or a name it is refused with the way out', () => {
+  const load = (STREAM_URL: string, PARLEY_NODE = 'a') => loadServiceSettings({ STREAM_URL, PARLEY_NODE });
+  expect(loadServiceSettings({}).streamPath).toBeNull();
+  expect(load('wss://voice.example.com/n/{node}').streamPath).toBe('/n/a');
+  expect(load('wss://{node}.example.com/streams/').streamPath).toBe('/streams');
+  expect(() => load('wss://voice.example.com/n/{node}', '')).toThrow(
+    /STREAM_URL holds {node}, so PARLEY_NODE must be set/,
+  );
+  expect(() => load('wss://voice.example.com/n/a')).toThrow(/STREAM_URL must hold {node}/);
+  for (const bare of ['wss://{node}.example.com', 'wss://{node}.example.com/', 'wss://voice.example.com/N/{node}']) {
+    expect(() => load(bare), bare).toThrow(/STREAM_URL must have a path/);
+  }
+  for (const slip of ['https://voice.example.com/n/{node}', 'voice/{node}', 'wss://voice.example.com/n/{node}?x=1']) {
+    expect(() => load(slip), slip).toThrow(/STREAM_URL must be where carriers open streams/);
+  }
+  expect(() => load('wss://voice.example.com/n/{node}', 'No_Name')).toThrow(/PARLEY_NODE/);
+});
+
 test('the local engines may have no threads; the pipeline has one at least', () => {
   expect(loadServiceSettings({}).providerThreads).toBe(1);
   const none = loadServiceSettings({

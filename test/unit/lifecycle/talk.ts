@@ -34,7 +34,14 @@ export async function claimCall(
   mediaId = 'media-1',
   change: Partial<Parameters<typeof createClaimStream>[0]> = {},
 ): ReturnType<ClaimStream> {
-  const deps = { ...h, bus: { publish: () => {} }, publicUrl: PUBLIC_URL, log: h.placement.log, ...change };
+  const deps = {
+    ...h,
+    bus: { publish: () => {} },
+    publicUrl: PUBLIC_URL,
+    streamBase: null,
+    log: h.placement.log,
+    ...change,
+  };
   const url = `/media/plivo/${token}`;
   return createClaimStream(deps)(
     { runId: mediaId, mediaId },

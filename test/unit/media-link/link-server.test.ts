@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ClaimAnswer, ToControl } from '../../../media/contract/link-messages.ts';
+import type { CallSetup, ClaimAnswer, ToControl } from '../../../media/contract/link-messages.ts';
 import { Gate } from '../../../src/media-link/gate.ts';
 import { createLinkServer, type LinkServer } from '../../../src/media-link/link-server.ts';
 import type { CallMessage } from '../../../src/media-link/media-messages.ts';
@@ -25,8 +25,10 @@ const dispositions: { callUuid: string; epoch: number }[] = [];
 let registered: string[];
 let said: string[];
 let gone: string[];
+let setup: CallSetup | null;
 let isDead: boolean;
 let databaseAway: boolean;
+let aheadMs: number;
 let clock: VirtualClock;
 const clients: MediaClient[] = [];
 
@@ -91,15 +93,17 @@ function start(runId = 'control-1'): LinkServer {
     gate: new Gate(4),
     pool,
     messages: {
-      handle: (message) => handleAll([message]),
+      handle: (message, before = []) => handleAll([...before, message]),
       handleTogether: (calls) => handleAll(calls.flat()),
       staleCount: () => 0,
     },
     isFollowed: () => true,
+    aheadMs: () => aheadMs,
     claimSession: () => Promise.reject(new Error('no browser here')),
     async claimStream({ mediaId }): Promise<ClaimAnswer> {
       claims.push(mediaId);
       if (databaseAway) throw new Error('away');
+      if (setup !== null) return { ok: true, setup };
       return { ok: false, httpStatus: 409, why: 'used' };
     },
     async recordingDisposition(stream) {
@@ -127,8 +131,10 @@ beforeEach(async () => {
   registered = [];
   said = [];
   gone = [];
+  setup = null;
   isDead = false;
   databaseAway = false;
+  aheadMs = 0;
   clock = new VirtualClock();
   server = start();
   await server.listen(path);
@@ -306,6 +312,39 @@ describe('the link to media processes', () => {
     expect(gone).toEqual([]);
     for (let second = 0; second < 4; second++) clock.advanceMs(1000);
     expect(gone).toEqual(['run of media-0']);
+  });
+
+  test('media of an earlier version, which names no run, serves as its connection; given up, it is drained', async () => {
+    const media = newClient('run-1');
+    await media.connect(path);
+    const { runId: _, ...greeting } = hello('media-1') as Extract<ToControl, { type: 'hello' }>;
+    media.link.send(greeting);
+    media.link.send(claimOf(1));
+    await until('the answer', () => media.received.length === 1);
+    expect([claims, registered]).toEqual([['media-1'], ['run-1']]);
+    server.fenced('run-1');
+    await until('the word', () => media.received.length === 2);
+    expect(media.received[1]).toEqual({ type: 'drain' });
+  });
+
+  test('times cross the link in the wall time of each end, where the machine’s is not the cluster’s', async () => {
+    aheadMs = 30_000;
+    setup = { callUuid: CALL, epoch: 1, answeredAtEpochMs: 1_000_000 } as CallSetup;
+    const media = newClient('run-1');
+    await media.connect(path);
+    media.link.send(hello('media-1'));
+    media.link.send(claimOf(1));
+    const told = { callUuid: CALL, epoch: 1 };
+    media.link.send({ type: 'live', ...told, atEpochMs: 970_000, event: { type: 'warning', code: 'x' } as never });
+    media.link.send({ type: 'media.started', ...told, streamId: 's', startedAtEpochMs: 970_000 } as never);
+    media.link.send({ type: 'tool.call', ...told, ask: { expiresAtEpochMs: 970_000 } as never });
+    await until('all', () => handled.length === 3 && media.received.length === 1);
+    expect(media.received[0]).toMatchObject({ answer: { setup: { answeredAtEpochMs: 970_000 } } });
+    expect(handled).toMatchObject([
+      { atEpochMs: 1_000_000 },
+      { startedAtEpochMs: 1_000_000 },
+      { ask: { expiresAtEpochMs: 1_000_000 } },
+    ]);
   });
 
   test('a run that was given up is told so, takes no calls, and serves again once it has greeted as another', async () => {

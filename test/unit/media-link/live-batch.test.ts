@@ -12,6 +12,8 @@ let calls: string[];
 const asked: string[] = [];
 const refused: string[] = [];
 let transactionsFail = false;
+let isFollowed = false;
+const shown: unknown[] = [];
 
 beforeAll(async () => {
   h = await createHarness();
@@ -29,7 +31,7 @@ beforeAll(async () => {
   live = createLiveBatch({
     database: counting,
     clock: h.clock,
-    bus: { publish: () => {}, isFollowed: () => false },
+    bus: { publish: ({ data }) => void shown.push(data['text']), isFollowed: () => isFollowed },
     webhookDispatcher: { dispatch: () => {} },
     replied: () => {},
     refuse: (message, why) => void refused.push(`${message.epoch} ${why}`),
@@ -103,6 +105,23 @@ describe('what running calls tell', () => {
     await live.write(messages);
     expect(await turnsOf(plain)).toEqual(['t1']);
     expect(await turnsOf(warned)).toEqual(['t1']);
+  });
+
+  test('partial words are shown without a statement, and of a call that another took meanwhile for 4 s more at most', async () => {
+    const [callUuid = ''] = calls;
+    const say = (text: string) => live.write([[told(callUuid, { type: 'partial', text, atMs: 1 })]]);
+    await live.write([[turn(callUuid, 't1')]]);
+    isFollowed = true;
+    shown.length = asked.length = 0;
+    await say('one');
+    await h.database.query('UPDATE calls SET epoch = 2 WHERE call_uuid = $1', [callUuid]);
+    await say('one moment');
+    expect(asked).toHaveLength(0);
+    h.clock.advanceMs(4_000);
+    await say('one moment please');
+    isFollowed = false;
+    expect(shown).toEqual(['one', 'one moment']);
+    expect([asked.length, refused]).toEqual([1, ['1 stale_epoch']]);
   });
 
   test('of providers that were used is one statement for all calls', async () => {

@@ -31,6 +31,34 @@ describe('what media said and control has not written', () => {
   });
 });
 
+test('what another node has not written is waited for too, and hurried with ours', async () => {
+  const clock = new VirtualClock();
+  const asked: string[] = [];
+  let written = (): void => {};
+  const talk = createUnwrittenTalk({
+    clock,
+    hurry: () => void asked.push('here'),
+    hasUnwritten: () => false,
+    elsewhere: {
+      hurry: () => void asked.push('elsewhere'),
+      written: (callUuid, limitMs) =>
+        new Promise((resolve) => {
+          asked.push(`${callUuid} ${limitMs}`);
+          written = resolve;
+        }),
+    },
+  });
+  talk.hurry();
+  const ends = endOf(talk.allWritten('a', 300));
+  await talk.writtenHere('a', 300);
+  await passes(clock, 50);
+  expect(ends.isOver).toBe(false);
+  written();
+  await passes(clock, 10);
+  expect(ends.isOver).toBe(true);
+  expect(asked).toEqual(['here', 'elsewhere', 'a 300']);
+});
+
 function talkOf() {
   const clock = new VirtualClock();
   const waits = new Set<string>();

@@ -18,12 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => h.close());
 
-const NODE = { name: 'a', disk: 'disk-a', address: null };
+const NODE = { name: 'a', home: 'home-a', address: null, streamBase: null };
 const runOf = (name: string): MediaRun => ({
   runId: name,
   slot: 'media-0',
   capacityCalls: 10,
   liveCalls: 0,
+  moreCalls: null,
   isDraining: false,
 });
 
@@ -105,6 +106,16 @@ test('it claims nothing, and the token that it came with is good for another, wh
   expect(await turnsOf(callUuid)).toHaveLength(1);
 });
 
+/** Until so many wait for what others hold. */
+async function waiting(count: number): Promise<void> {
+  await h.until('the wait', async () => {
+    const [{ waits }] = (await h.database.query(
+      "SELECT count(*)::int AS waits FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+    )) as [{ waits: number }];
+    return waits >= count ? true : undefined;
+  });
+}
+
 test('a claim that is under way when the run is given up is waited for, and its call is among those without an owner', async () => {
   const callUuid = await placedCall(h);
   await answerCall(h, callUuid);
@@ -118,16 +129,64 @@ test('a claim that is under way when the run is given up is waited for, and its 
     });
     await tx.query('UPDATE calls SET owner_run = $2, epoch = 1 WHERE call_uuid = $1', [callUuid, runId]);
     // Whoever gives it up is at the door by now.
-    await h.until('the wait', async () => {
-      const [{ waits }] = (await h.database.query(
-        "SELECT count(*)::int AS waits FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-      )) as [{ waits: number }];
-      return waits > 0 ? true : undefined;
-    });
+    await waiting(1);
     expect(isOver).toBe(false);
   });
   expect(await fenced).toBe(1);
   expect((await h.call(callUuid)).orphanedAt).not.toBeNull();
+});
+
+test('a run that claims a call again which it has, while it is given up, waits for nobody who waits for it', async () => {
+  const callUuid = await claimedBy(runId);
+  let fenced: Promise<number | null> | null = null;
+  await h.database.transaction(async (tx) => {
+    await lockCall(tx, callUuid);
+    fenced = fence(runId);
+    await waiting(1);
+    await writeTogether(tx, [livingRun(runId)]);
+  });
+  expect(await fenced).toBe(1);
+});
+
+test('a call that the run wins while it is given up, and that somebody changes then, is neither waited for with the run nor left out', async () => {
+  const callUuid = await placedCall(h);
+  await answerCall(h, callUuid);
+  let changed: Promise<unknown> | null = null;
+  let fenced: Promise<number | null> | null = null;
+  await h.database.transaction(async (tx) => {
+    await lockCall(tx, callUuid);
+    await writeTogether(tx, [livingRun(runId)]);
+    await tx.query('UPDATE calls SET owner_run = $2, epoch = 1 WHERE call_uuid = $1', [callUuid, runId]);
+    fenced = fence(runId);
+    await waiting(1);
+    // Next in line for the call, and then it wants the run.
+    const claim = h.database.transaction(async (other) => {
+      await lockCall(other, callUuid);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await writeTogether(other, [livingRun(runId)]);
+    });
+    changed = claim.catch((error: unknown) => error);
+    await waiting(2);
+  });
+  // Whoever was the first to have the call.
+  expect([undefined, new RunIsFenced(runId)]).toContainEqual(await changed);
+  expect(await fenced).toBe(1);
+  expect((await h.call(callUuid)).orphanedAt).not.toBeNull();
+});
+
+test('the calls of a run that is given up are waited for in the order in which batches of talk have them', async () => {
+  const calls = [];
+  for (let call = 0; call < 3; call++) calls.push(await claimedBy(runId));
+  const [first, , last] = calls.sort();
+  let fenced: Promise<number | null> | null = null;
+  await h.database.transaction(async (tx) => {
+    await lockCall(tx, first!);
+    fenced = fence(runId);
+    await waiting(1);
+    // Had it begun with the others, each would wait for the other.
+    await lockCall(tx, last!);
+  });
+  expect(await fenced).toBe(3);
 });
 
 test('a beat never brings it back, nor does a second registration; those that live are kept', async () => {
@@ -162,6 +221,11 @@ test('a node that is stopped beside others waits for the calls that its own runs
   const other = await registered();
   const callUuid = await claimedBy(other);
   expect([await isOver([runId]), await isOver([other])]).toEqual([true, false]);
+  const answered = await placedCall(h);
+  await answerCall(h, answered);
+  await h.database.query('UPDATE calls SET assigned_run = $2 WHERE call_uuid = $1', [answered, runId]);
+  expect([await isOver([runId]), await isOver([other])], 'its stream was sent here').toEqual([false, false]);
+  await h.transitions.apply(answered, { type: 'finish', reason: 'user_hangup', hangupBy: 'caller' });
   await h.transitions.apply(callUuid, { type: 'finish', reason: 'user_hangup', hangupBy: 'caller' });
   expect(await isOver([other])).toBe(true);
 });

@@ -40,6 +40,7 @@ const runOf = (runId: string, slot = 'media-0'): MediaRun => ({
   slot,
   capacityCalls: 10,
   liveCalls: 3,
+  moreCalls: null,
   isDraining: false,
 });
 
@@ -49,7 +50,7 @@ function nodeCalled(
   change: Partial<NodeName> & { database?: Database; due?: Pick<DueLook, 'join'> } = {},
 ) {
   const clock = new VirtualClock(Date.now());
-  const told = { fenced: [] as string[], overdue: [] as string[], orphaned: 0 };
+  const told = { fenced: [] as string[], overdue: [] as string[], orphaned: 0, times: [] as number[] };
   let statements = 0;
   const counted: Database = {
     ...database,
@@ -64,7 +65,7 @@ function nodeCalled(
     database: counted,
     clock,
     log,
-    node: { name, disk: `disk of ${name}`, address: `http://${name}:8080`, ...named },
+    node: { name, home: `home of ${name}`, address: `http://${name}:8080`, streamBase: null, ...named },
     async answers(address, node) {
       asked.push(`${node} at ${address}`);
       return answering.has(node);
@@ -72,6 +73,7 @@ function nodeCalled(
     fenced: (runId) => void told.fenced.push(runId),
     overdue: (runId) => void told.overdue.push(runId),
     orphaned: () => void told.orphaned++,
+    databaseTime: (epochMs) => void told.times.push(epochMs),
   });
   keepers.push(keeper);
   clock.advanceMs(20_000);
@@ -110,6 +112,14 @@ async function pass(node: ReturnType<typeof nodeCalled>, seconds: number): Promi
   for (let second = 0; second < seconds; second++) {
     node.clock.advanceMs(1_000);
     await node.keeper.beat();
+  }
+}
+
+/** Time in which what it has begun goes on. */
+async function passing(node: ReturnType<typeof nodeCalled>, ms: number): Promise<void> {
+  for (let passedMs = 0; passedMs < ms; passedMs += 100) {
+    node.clock.advanceMs(100);
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
 
@@ -185,6 +195,41 @@ describe('who is dead', () => {
     expect(await b.keeper.register(runOf('run-b2'))).toBe(true);
   });
 
+  /** Half of its lease is over, and its machine has not answered twice. */
+  async function askedInVain(a: ReturnType<typeof nodeCalled>): Promise<void> {
+    asked = [];
+    await silentFor('run-b', IN_COMPANY.leaseMs - 4_000);
+    await a.keeper.beat();
+    await eventually('the questions', () => asked.length === 2, { between: () => passing(a, 100) });
+    expect(await isDead('run-b')).toBe(false);
+  }
+
+  test('the moment its lease is over, not before: its machine was asked meanwhile; one that beats in that time lives', async () => {
+    const { a, b } = await twoNodes();
+    await askedInVain(a);
+    await b.keeper.beat();
+    await passing(a, 5_000);
+    expect(await isDead('run-b')).toBe(false);
+
+    await askedInVain(a);
+    await silentFor('run-b', 4_000);
+    await eventually('its end', () => isDead('run-b'), { between: () => passing(a, 100) });
+    expect(a.told.overdue).toEqual([]);
+  });
+
+  test('not one whose machine answers again before its lease is over, although nothing of it has reached the database yet', async () => {
+    const { a } = await twoNodes();
+    await askedInVain(a);
+    await passing(a, 1_000);
+    answering.add('b');
+    await silentFor('run-b', 4_000);
+    await passing(a, 4_000);
+    expect(await isDead('run-b')).toBe(false);
+    await a.keeper.beat();
+    await passing(a, 1_000);
+    expect([await isDead('run-b'), a.told.overdue]).toEqual([false, []]);
+  });
+
   test('not one whose machine answers: suspect, and after 120 s its calls are taken from it; heard of again it is as before', async () => {
     const { a, b } = await twoNodes();
     answering.add('b');
@@ -230,6 +275,9 @@ describe('who is dead', () => {
     }
     expect(asked).toEqual([]);
     expect(await isDead('run-b')).toBe(false);
+    const [row] = await database.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+    expect(row!.now.getTime() - a.told.times.at(-1)!).toBeLessThan(25_000);
+    expect(row!.now.getTime() - a.told.times.at(-1)!).toBeGreaterThanOrEqual(-1);
   });
 
   test('at once, one whose process is gone by its own control’s word; while the database is away it waits', async () => {
@@ -244,7 +292,7 @@ describe('who is dead', () => {
         database: flaky,
         clock,
         log,
-        node: { name: 'a', disk: 'd', address: null },
+        node: { name: 'a', home: 'd', address: null, streamBase: null },
         answers: async () => true,
         fenced: () => {},
         overdue: () => {},
@@ -278,30 +326,74 @@ describe('who is dead', () => {
 });
 
 describe('a node’s name', () => {
-  const node = { name: 'a', disk: 'another', address: null };
+  const copy = { name: 'a', home: 'another machine', address: null, streamBase: null };
 
-  test('is refused to a second node while the first beats; the error says what to set', async () => {
-    const { a } = await twoNodes();
+  /** As it goes while `between` happens each half second; null: it may have the name. */
+  async function refusal(node: NodeName, between = async () => {}): Promise<string | null> {
     const clock = new VirtualClock();
-    const claimed = claimNodeName({ database, clock, log }, node);
-    let fault: Error | null = null;
-    claimed.catch((error: Error) => {
-      fault = error;
-    });
-    await eventually('the refusal', () => fault !== null, {
+    const ended: (string | null)[] = [];
+    claimNodeName({ database, clock, log }, node).then(
+      () => ended.push(null),
+      (error: Error) => ended.push(error.message),
+    );
+    await eventually('the word', () => ended.length > 0, {
       async between() {
-        await a.keeper.beat();
-        clock.advanceMs(1_000);
+        await between();
+        clock.advanceMs(500);
         await new Promise((resolve) => setTimeout(resolve, 1));
       },
     });
-    expect(String(fault)).toContain('PARLEY_NODE');
+    return ended[0]!;
+  }
+
+  test('is refused at once to a second node, a copied data folder too, while the first lives; the error says what to set', async () => {
+    const { a } = await twoNodes();
+    const fault = await refusal(copy, () => a.keeper.beat());
+    expect(fault).toContain('PARLEY_NODE');
+    expect(fault).toContain('home of a');
+    expect(await isDead('run-a')).toBe(false);
   });
 
-  test('is given to one that came back with an empty disk, once its former self is silent; and to itself', async () => {
+  test('a node that is alone and beats each half minute sees that it is asked by the look that all parts share', async () => {
+    let sql = '';
+    let found: (value: unknown) => void = () => {};
+    const look: Pick<DueLook, 'join'> = {
+      join(question) {
+        sql = question.sql(() => '$1');
+        found = question.found;
+        return () => {};
+      },
+    };
+    const a = nodeCalled('a', { due: look });
+    await a.keeper.register(runOf('run-a'));
+    await a.keeper.beat();
+    const isAsked = async (): Promise<unknown> =>
+      (await database.query<{ asked: boolean }>(`SELECT ${sql} AS asked`, ['a']))[0]!.asked;
+    expect(await isAsked()).toBe(false);
+    const fault = await refusal(copy, async () => {
+      found(await isAsked());
+      a.clock.advanceMs(0);
+    });
+    expect(fault).toContain('PARLEY_NODE');
+    expect(await isAsked(), 'answered').toBe(false);
+  });
+
+  test('is given at once where its former self has been silent for longer than its lease: it would not answer either', async () => {
     await twoNodes();
-    await claimNodeName({ database, clock: new VirtualClock(), log }, { ...node, disk: 'disk of a' });
-    await silentFor('run-a', 31_000);
-    await claimNodeName({ database, clock: new VirtualClock(), log }, node);
+    await silentFor('run-a', IN_COMPANY.leaseMs + 1_000);
+    expect(await refusal(copy)).toBeNull();
+    const [row] = await database.query<{ asked: boolean }>(
+      `SELECT asked_at IS NOT NULL AS asked FROM media_runs WHERE run_id = 'run-a'`,
+    );
+    expect(row).toEqual({ asked: false });
+  });
+
+  test('is given to one that came back on another machine once its former self did not answer, whose calls it takes over; and to itself', async () => {
+    await twoNodes();
+    expect(await refusal({ ...copy, home: 'home of a' })).toBeNull();
+    expect(await refusal(copy)).toBeNull();
+    const again = nodeCalled('a', { home: copy.home });
+    await again.keeper.register(runOf('run-a2'));
+    expect([await isDead('run-a'), await isDead('run-a2'), await isDead('run-b')]).toEqual([true, false, false]);
   });
 });

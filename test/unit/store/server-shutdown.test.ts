@@ -3,7 +3,7 @@
  * refused, and it ends when the last has left. Spoken by a small server of this test.
  */
 import net, { type AddressInfo, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { isDatabaseAway } from '../../../src/store/database-away.ts';
 import { createServerSessions, openSessionPool } from '../../../src/store/server-sessions.ts';
@@ -27,6 +27,7 @@ class SmallServer {
   readonly sessions = new Set<Socket>();
   refuses = false;
   refused = 0;
+  taken = 0;
   #waiting: (() => void)[] = [];
   #server = net.createServer((socket) => this.#take(socket));
 
@@ -56,6 +57,7 @@ class SmallServer {
         socket.end(REFUSED);
         return;
       }
+      this.taken++;
       this.sessions.add(socket);
       socket.on('close', () => this.sessions.delete(socket));
       socket.write(Buffer.concat([AUTHENTICATION_OK, READY]));
@@ -143,13 +145,35 @@ describe('a server that refuses new sessions because it shuts down', () => {
     await queue.close();
   });
 
-  it('is noticed by a service that needs no new session: old ones are renewed', async () => {
-    const database = open({ sessionLifetimeSeconds: 0.05 });
+  it('is noticed by a service that needs no new session: one is renewed now and then', async () => {
+    const database = open({ renewSessionSeconds: 0.05 });
     await database.query('SELECT 1');
     server.refuses = true;
     await eventually('a refusal', () => database.query('SELECT 2').then(() => false, isDatabaseAway));
     expect(server.refused).toBeGreaterThan(0);
     await eventually('the session to end', () => server.sessions.size === 0);
+  });
+});
+
+describe('the sessions of a pool', () => {
+  it('stay from one rush to the next; of all of them, one a minute is renewed', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const database = open();
+      const rush = () => Promise.all(['SELECT 1', 'SELECT 2', 'SELECT 3'].map((sql) => database.query(sql)));
+      await rush();
+      vi.advanceTimersByTime(59_000);
+      await rush();
+      expect([server.taken, server.sessions.size]).toEqual([3, 3]);
+      vi.advanceTimersByTime(1_000);
+      await rush();
+      await eventually('one to end', () => server.sessions.size === 2);
+      await rush();
+      await rush();
+      expect([server.taken, server.sessions.size]).toEqual([4, 3]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

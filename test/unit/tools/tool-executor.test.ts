@@ -16,7 +16,7 @@ import { createMediaMessages } from '../../../src/media-link/media-messages.ts';
 import { createRecordingLinks } from '../../../src/recordings/recording-links.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { generateSigningSecret, listSecrets, removeSecret, setSecret } from '../../../src/tools/secrets.ts';
-import { createToolExecutor, type ToolExecutor } from '../../../src/tools/tool-executor.ts';
+import { createToolExecutor, type ToolExecutor, type ToolsElsewhere } from '../../../src/tools/tool-executor.ts';
 import { toolFigures } from '../../../src/tools/tool-log.ts';
 import { subscribe } from '../../../src/webhooks/endpoint.ts';
 import { inTheirOrder, type MessagesInOrder } from '../../support/in-their-order.ts';
@@ -65,11 +65,12 @@ async function serve(change: Partial<ToolDefinition>): Promise<void> {
   startControl();
 }
 
-function startControl(): void {
+function startControl(elsewhere?: ToolsElsewhere): void {
   const { clock, database, transitions, pool } = h;
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   const http = createGuardedClient({ guard: createAddressGuard(['127.0.0.1/32']), clock });
-  executor = createToolExecutor({ http, sealer, clock, log, answer: pool.toolAnswered });
+  const answerer = pool.toolAnswered;
+  executor = createToolExecutor({ http, sealer, clock, log, answer: answerer, ...(elsewhere && { elsewhere }) });
   const webhookDispatcher = { dispatch: (ids: readonly string[]) => void h.dispatched.push(...ids) };
   const bus = { publish: () => {}, isFollowed: () => true };
   messages = inTheirOrder(
@@ -188,6 +189,38 @@ describe('an ask', () => {
       expect(new Set(keys).size).toBe(1);
     }
   });
+
+  it.each([0, 1] as const)(
+    'that comes from the node to which the call has gone is answered by the node that is at work on it; retries: %i',
+    async (retries) => {
+      await serve({ retries });
+      const callUuid = await talkingCall(h);
+      const { toolCallId } = askOf(callUuid);
+      const open: ServerResponse[] = [];
+      answer = (_request, response) => void open.push(response);
+      await ask(callUuid);
+      await receiver.received(1);
+      const former = executor;
+      const cancelled: string[] = [];
+      startControl({
+        adopt: async (id, ownerRun) => former.handTo(id, ownerRun),
+        cancel: (id) => void cancelled.push(id),
+      });
+      const { owner_run: ownerRun } = (
+        await h.database.query<{ owner_run: string }>('SELECT owner_run FROM calls WHERE call_uuid = $1', [callUuid])
+      )[0]!;
+      await ask(callUuid);
+      found(open[0]!);
+      expect((await answered(callUuid)).map((one) => one.answer)).toMatchObject([{ ok: true }]);
+      expect(former.handTo(toolCallId, ownerRun), 'its answer, once more').toBe(true);
+      expect(await answered(callUuid, 2)).toHaveLength(2);
+      expect(former.handTo('unknown', ownerRun)).toBe(false);
+      expect(receiver.requests).toHaveLength(1);
+      executor.cancel(toolCallId);
+      expect(cancelled).toEqual([toolCallId]);
+      await former.close();
+    },
+  );
 
   it('of an owner that was replaced, or for which nobody waits any longer, makes no request', async () => {
     const callUuid = await talkingCall(h);

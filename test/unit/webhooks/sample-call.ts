@@ -36,6 +36,7 @@ export function sampleCall(changes: Partial<CallRecord> = {}): CallRecord {
     carrier: 'plivo',
     carrierRequestId: null,
     carrierCallId: null,
+    assignedRun: null,
     ownerRun: null,
     ownerMediaId: null,
     epoch: 1,

@@ -1,7 +1,7 @@
 /**
- * `/media/{carrier}/{token}`: asks control whose the token is, and lets the socket in to its call's leg, which hears
- * from it alone from then on. Control burns the token and checks the carrier's signature; this side only refuses what
- * needs no question. The token is a secret: it is in no log line.
+ * `/media/{carrier}/{token}`, there and below the node's own path: asks control whose the token is, and lets the socket
+ * in to its call's leg, which hears from it alone from then on. Control burns the token and checks the carrier's
+ * signature; this side only refuses what needs no question. The token is a secret: it is in no log line.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../../contract/clock.ts';
@@ -30,6 +30,8 @@ const LIMITS = {
 };
 
 export interface CarrierEndpointOptions extends ClaimLegDeps {
+  /** What stands before `/media/`; default nothing. */
+  pathBefore?: string;
   codecs: CodecRegistry;
   registry: CallRegistry;
   clock: Clock;
@@ -43,11 +45,15 @@ export interface CarrierEndpointOptions extends ClaimLegDeps {
 export function createCarrierEndpoint(options: CarrierEndpointOptions): SocketRoute<CarrierLeg> {
   const refusals = new RefusalLog(options.clock, 'media stream', (fields, text) => options.log.warn(fields, text));
   return {
-    pathPrefix: MEDIA_PATH,
+    pathPrefix: prefixOf(options),
     limits: LIMITS,
     upgrade: (request, decision) => new StreamUpgrade(options, refusals, request, decision).run(),
     ...LEG_OF_SOCKET,
   };
+}
+
+function prefixOf({ pathBefore = '' }: CarrierEndpointOptions): string {
+  return `${pathBefore}${MEDIA_PATH}`;
 }
 
 class StreamUpgrade {
@@ -68,7 +74,7 @@ class StreamUpgrade {
     this.#refusals = refusals;
     this.#request = request;
     this.#decision = decision;
-    const [carrier = '', token = '', ...more] = request.path.slice(MEDIA_PATH.length).split('/');
+    const [carrier = '', token = '', ...more] = request.path.slice(prefixOf(options).length).split('/');
     this.#carrier = carrier;
     this.#token = more.length === 0 ? token : '';
   }
