@@ -19,6 +19,9 @@ const TONES: Readonly<Record<string, Tone>> = {
   failed: 'bad',
 };
 
+/** Before the origin of the page on which a visitor talks. */
+const WEB = 'web:';
+
 export const isOver = (status: string): boolean => ['completed', 'no_answer', 'failed'].includes(status);
 
 export function CallStatus({ status }: { status: string }) {
@@ -37,17 +40,20 @@ export function outcomeOf(call: Pick<Call, 'intent' | 'disposition' | 'status' |
   return disposition ?? (isOver(status) ? endedAs(endedReason) : (intent ?? ''));
 }
 
-/** Who was spoken to: the name where there is one, else the number or the page. */
+/** Who was spoken to: the name where there is one, else the number, else how a visitor of a page came to talk. */
 export function whoOf(call: { name: string; to: string; fromNumber: string; direction: string }): string {
   if (call.name !== '' && call.name !== 'Customer') return call.name;
   const numbers = call.direction === 'inbound' ? [call.fromNumber, call.to] : [call.to, call.fromNumber];
-  return (numbers.find((number) => number !== '') ?? call.name).replace(/^web:/, '');
+  const found = numbers.find((number) => number !== '') ?? call.name;
+  if (!found.startsWith(WEB)) return found;
+  const origin = found.slice(WEB.length);
+  return origin === location.origin ? words.webHere : words.webFrom(origin.replace(/^https?:\/\//, ''));
 }
 
 /** The number beside a name, as far as there is one. */
 export function numberBeside(call: { name: string; to: string; fromNumber: string; direction: string }): string {
   const number = call.direction === 'inbound' ? call.fromNumber : call.to;
-  return whoOf(call) === number.replace(/^web:/, '') ? '' : number.replace(/^web:/, '');
+  return whoOf(call) === number || number.startsWith(WEB) ? '' : number;
 }
 
 /** Ends a call, after a question that names it. `run` asks the service. */

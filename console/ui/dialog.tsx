@@ -6,7 +6,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { common } from '../texts/en/common.ts';
 import { Button } from './button.tsx';
-import { wordsOf } from './error-words.ts';
+import { isSignedOut, wordsOf } from './error-words.ts';
 import { Notice } from './notice.tsx';
 
 export interface DialogProps {
@@ -87,7 +87,7 @@ export function Confirm({ title, children, action, isDangerous = false, run, onC
       await run();
       onClose();
     } catch (fault) {
-      setError(fault);
+      if (!isSignedOut(fault)) setError(fault);
     }
   }
   return (

@@ -10,6 +10,9 @@ export interface ErrorWords {
   kind: 'offline' | 'forbidden' | 'missing' | 'changed' | 'other';
 }
 
+/** The session is over: the shell asks to sign in again, over the page, and nothing more is to be told in it. */
+export const isSignedOut = (error: unknown): boolean => error instanceof ParleyError && error.code === 'session_needed';
+
 export function wordsOf(error: unknown): ErrorWords {
   if (error instanceof ParleyError) {
     const { status, message, details, requestId } = error;

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { common } from '../texts/en/common.ts';
 import { Button } from './button.tsx';
-import { faultsOf, wordsOf } from './error-words.ts';
+import { faultsOf, isSignedOut, wordsOf } from './error-words.ts';
 import { Notice } from './notice.tsx';
 
 export interface FormProps {
@@ -44,7 +44,7 @@ export function Form(props: FormProps) {
     try {
       await submit();
     } catch (fault) {
-      if (props.onError?.(fault) !== true) setError(fault);
+      if (props.onError?.(fault) !== true && !isSignedOut(fault)) setError(fault);
     } finally {
       setBusy(false);
     }

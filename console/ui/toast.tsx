@@ -1,7 +1,7 @@
 /** Short news at the edge of the window: what was done, with a way back where there is one; what went wrong. */
 import { signal } from '@preact/signals';
 import { common } from '../texts/en/common.ts';
-import { wordsOf } from './error-words.ts';
+import { isSignedOut, wordsOf } from './error-words.ts';
 import { Icon } from './icons.tsx';
 
 interface Toast {
@@ -23,6 +23,7 @@ export function toast(text: string, action?: Toast['action']): void {
 }
 
 export function toastError(error: unknown): void {
+  if (isSignedOut(error)) return;
   show({ id: ++count, text: wordsOf(error).title, isError: true });
 }
 

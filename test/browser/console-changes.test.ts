@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     await page.getByLabel('Language').fill('Klingon');
     const json = page.getByLabel('As JSON');
     await json.fill((await json.inputValue()).replace('"goto": "done"', '"goto": "nowhere"'));
-    await page.getByRole('button', { name: 'New agent' }).click();
+    await page.getByRole('button', { name: 'Create the agent' }).click();
     const faults = page.locator('.faults');
     await faults.waitFor();
     await faults.getByRole('button').filter({ hasText: 'goto' }).first().click();
@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     ).toBe('"nowhere"');
     expect(await axeFaults(page)).toEqual([]);
     await json.fill((await json.inputValue()).replace('nowhere', 'done').replace('Klingon', 'en-US'));
-    await page.getByRole('button', { name: 'New agent' }).click();
+    await page.getByRole('button', { name: 'Create the agent' }).click();
     await page.getByText('The agent is there').waitFor();
     await page.getByRole('heading', { name: 'Appointments' }).waitFor();
     expect(visit.errors).toEqual([]);

@@ -55,7 +55,7 @@ export function AgentView(props: { enterprise: string; agentId: string; tab: str
       actions={
         may('settings:write') && agent !== undefined ? (
           <Menu
-            label={words.deleteAction}
+            label={words.more}
             class="bare"
             button={<Icon name="more" />}
             items={[{ label: words.deleteAction, icon: 'trash', isDangerous: true, run: () => setDeleting(true) }]}

@@ -1,4 +1,5 @@
 /** The agents of a workspace; one of them; a new one. */
+import type { Agent } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { agents as words } from '../../texts/en/agents.ts';
@@ -20,6 +21,8 @@ export function AgentsPage({ enterprise, rest }: { enterprise: string; rest: rea
 }
 
 function AgentList({ enterprise }: { enterprise: string }) {
+  /** An agent's definition, and the keys by which it is tried, are settings. */
+  const mayOpen = may('settings:read');
   const agents = useLoad(
     async (signal) => (await clientOf(enterprise).listAgents({}, { signal })).data.data,
     [enterprise],
@@ -46,11 +49,14 @@ function AgentList({ enterprise }: { enterprise: string }) {
                 columns={[
                   {
                     name: words.columns.name,
-                    cell: ({ id, name }) => (
-                      <a href={to(['w', enterprise, 'agents', id])}>
+                    cell: ({ id, name }) =>
+                      mayOpen ? (
+                        <a href={to(['w', enterprise, 'agents', id])}>
+                          <Words>{name}</Words>
+                        </a>
+                      ) : (
                         <Words>{name}</Words>
-                      </a>
-                    ),
+                      ),
                   },
                   {
                     name: words.columns.direction,
@@ -59,19 +65,23 @@ function AgentList({ enterprise }: { enterprise: string }) {
                   },
                   { name: words.columns.version, isNumber: true, cell: ({ version }) => version },
                   { name: words.columns.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
-                  {
-                    name: words.columns.actions,
-                    isHidden: true,
-                    cell: ({ id, name }) => (
-                      <a
-                        class="button quiet"
-                        href={to(['w', enterprise, 'agents', id, 'try'])}
-                        aria-label={`${words.tabs.try}: ${name}`}
-                      >
-                        {words.tabs.try}
-                      </a>
-                    ),
-                  },
+                  ...(mayOpen
+                    ? [
+                        {
+                          name: words.columns.actions,
+                          isHidden: true,
+                          cell: ({ id, name }: Agent) => (
+                            <a
+                              class="button quiet"
+                              href={to(['w', enterprise, 'agents', id, 'try'])}
+                              aria-label={`${words.tabs.try}: ${name}`}
+                            >
+                              {words.tabs.try}
+                            </a>
+                          ),
+                        },
+                      ]
+                    : []),
                 ]}
               />
             </Section>

@@ -9,13 +9,13 @@ import { may } from '../../api/session.ts';
 import { agents as words } from '../../texts/en/agents.ts';
 import { Button } from '../../ui/button.tsx';
 import { useDraft } from '../../ui/draft.ts';
-import { wordsOf } from '../../ui/error-words.ts';
+import { isSignedOut, wordsOf } from '../../ui/error-words.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Conflict } from './conflict.tsx';
 import { DefinitionForm } from './definition-form.tsx';
 import { asText } from './definition-text.ts';
-import { placeOf } from './json-place.ts';
+import { faultPlace, placeOf } from './json-place.ts';
 import { type Fault, faultsIn, type KnownAgent } from './known-agent.ts';
 
 export function parsed(text: string): Record<string, unknown> | null {
@@ -63,7 +63,7 @@ export function Editor(props: { enterprise: string; known: KnownAgent; onSaved()
         const now = await client.readAgent({ agentId: agent.id });
         setConflict({ agent: now.data, etag: now.etag });
       } else if (fault instanceof ParleyError && fault.code === 'invalid_agent') setFaults(faultsIn(fault));
-      else setError(fault);
+      else if (!isSignedOut(fault)) setError(fault);
     }
   }
   return (
@@ -115,6 +115,11 @@ export function Editor(props: { enterprise: string; known: KnownAgent; onSaved()
   );
 }
 
+function whyNoDefinition(text: string): string {
+  const place = faultPlace(text);
+  return place === null ? words.badJsonKind : words.badJsonAt(place.line, place.column);
+}
+
 /** The form and the JSON; also of an agent that is not stored yet. */
 export function DefinitionEditor(props: {
   text: string;
@@ -139,7 +144,7 @@ export function DefinitionEditor(props: {
     <div class="editor">
       <div class="stack">
         {definition === null ? (
-          <Notice kind="warn">{words.badJson}</Notice>
+          <Notice kind="warn">{whyNoDefinition(text)}</Notice>
         ) : (
           <DefinitionForm
             definition={definition}

@@ -1,10 +1,26 @@
 /**
- * Where in a text of JSON a path's value stands: `steps[0].replies[1].goto`. For putting the cursor at a fault.
+ * Where in a text of JSON a path's value stands: `steps[0].replies[1].goto`. For putting the cursor at a fault; and
+ * where a text stops being JSON, which not every browser tells.
  * Pure.
  */
 
 /** Start and end of the value, or of the nearest one above it that is there. Null: the text is no JSON. */
 export function placeOf(text: string, path: string): [start: number, end: number] | null {
+  const { place, faultAt } = walk(text, path);
+  return faultAt === null ? place : null;
+}
+
+/** Both from 1. Null: the text is JSON. */
+export function faultPlace(text: string): { line: number; column: number } | null {
+  const { faultAt } = walk(text, '');
+  if (faultAt === null) return null;
+  const before = text.slice(0, faultAt).split('\n');
+  return { line: before.length, column: before.at(-1)!.length + 1 };
+}
+
+const PLAIN = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![-+\w.])/;
+
+function walk(text: string, path: string): { place: [start: number, end: number] | null; faultAt: number | null } {
   const wanted = path
     .replaceAll(/\[(\d+)\]/g, '.$1')
     .split('.')
@@ -21,12 +37,15 @@ export function placeOf(text: string, path: string): [start: number, end: number
   const word = (): string => {
     const start = at;
     expect('"');
-    while (text[at] !== '"') {
-      if (at >= text.length) throw new SyntaxError('an open text');
-      at += text[at] === '\\' ? 2 : 1;
-    }
+    while (text[at] !== '"' && at < text.length) at += text[at] === '\\' ? 2 : 1;
     at++;
-    return JSON.parse(text.slice(start, at)) as string;
+    try {
+      return JSON.parse(text.slice(start, at)) as string;
+    } catch (error) {
+      // An open text, a sign that may not stand in one: it is at fault from its beginning.
+      at = start;
+      throw error;
+    }
   };
   /** `depth`: how many words of the path lead here; -1: it is off the path. */
   const value = (depth: number): void => {
@@ -52,7 +71,7 @@ export function placeOf(text: string, path: string): [start: number, end: number
       at++;
     } else if (text[at] === '"') word();
     else {
-      const plain = /^[-+\w.]+/.exec(text.slice(at, at + 400))?.[0];
+      const plain = PLAIN.exec(text.slice(at, at + 400))?.[0];
       if (plain === undefined) throw new SyntaxError(`a value expected at ${at}`);
       at += plain.length;
     }
@@ -60,8 +79,10 @@ export function placeOf(text: string, path: string): [start: number, end: number
   };
   try {
     value(0);
+    blank();
+    if (at < text.length) throw new SyntaxError(`more after the value, at ${at}`);
   } catch {
-    return null;
+    return { place: null, faultAt: Math.min(at, text.length) };
   }
-  return (found as { place: [number, number] } | null)?.place ?? null;
+  return { place: (found as { place: [number, number] } | null)?.place ?? null, faultAt: null };
 }

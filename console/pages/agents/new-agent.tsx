@@ -6,7 +6,7 @@ import { agents as words } from '../../texts/en/agents.ts';
 import { go, to } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { useDraft } from '../../ui/draft.ts';
-import { wordsOf } from '../../ui/error-words.ts';
+import { isSignedOut, wordsOf } from '../../ui/error-words.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -32,7 +32,7 @@ export function NewAgent({ enterprise }: { enterprise: string }) {
       go(to(['w', enterprise, 'agents', data.agent.id, 'try']));
     } catch (fault) {
       if (fault instanceof ParleyError && fault.code === 'invalid_agent') setFaults(faultsIn(fault));
-      else setError(fault);
+      else if (!isSignedOut(fault)) setError(fault);
     }
   }
   return (
@@ -46,7 +46,7 @@ export function NewAgent({ enterprise }: { enterprise: string }) {
       }
       actions={
         <Button kind="main" isDisabled={definition === null} onPress={create}>
-          {words.create}
+          {words.createAction}
         </Button>
       }
     >

@@ -111,7 +111,7 @@ function Spoken({ enterprise, publicKey, agentId }: { enterprise: string; public
       {callUuid === null ? null : (
         <p>
           <a href={to(['w', enterprise, 'call', callUuid])} target="_blank" rel="noreferrer">
-            {words.trySee}
+            {words.trySeeBeside}
           </a>
         </p>
       )}

@@ -7,7 +7,7 @@ import { clientOf, consolePath } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { call as words } from '../../texts/en/call.ts';
 import { to } from '../../ui/address.ts';
-import { CallStatus, endedAs, HangUp, isOver, whoOf } from '../../ui/call-words.tsx';
+import { CallStatus, endedAs, HangUp, isOver, numberBeside, whoOf } from '../../ui/call-words.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { useLoad } from '../../ui/load.ts';
 import { PageHead, Tabs } from '../../ui/page.tsx';
@@ -165,7 +165,7 @@ function Facts({ call, agentName }: { call: Call; agentName: string | null }) {
     <div class="call-facts">
       <CallStatus status={call.status} />
       {isOver(call.status) ? <span>{endedAs(call.endedReason)}</span> : null}
-      {whoOf(call) === call.to ? null : <Words>{call.direction === 'inbound' ? call.fromNumber : call.to}</Words>}
+      {numberBeside(call) === '' ? null : <Words>{numberBeside(call)}</Words>}
       <span>
         <Time at={call.createdAt} />
       </span>

@@ -3,14 +3,10 @@
 export interface CsvHead {
   delimiter: string;
   columns: string[];
-  /** Of the first rows. */
-  samples: string[][];
-  rowCount: number;
+  rows: string[][];
   /** Where the rows begin in the text. */
   bodyAt: number;
 }
-
-const SAMPLES = 3;
 
 /** Records until `most` are read; a quoted field may hold anything. */
 function recordsOf(text: string, delimiter: string, most: number): { fields: string[]; endsAt: number }[] {
@@ -48,11 +44,14 @@ export function headOf(text: string): CsvHead | null {
   return {
     delimiter,
     columns: head.fields.map((name) => name.trim()),
-    samples: records.slice(1, 1 + SAMPLES).map(({ fields }) => fields),
-    rowCount: records.length - 1,
+    rows: records.slice(1).map(({ fields }) => fields),
     bodyAt: head.endsAt,
   };
 }
+
+/** In international form, as the service wants it; it reads the number again. */
+export const looksLikeNumber = (text: string): boolean =>
+  /^\+[1-9]\d{6,14}$/.test(text.replace(/[\s()\p{Pd}\p{Cf}]/gu, ''));
 
 /** A field of a file that a spreadsheet opens: text of whoever wrote the file, and no formula. */
 export function csvText(text: string): string {

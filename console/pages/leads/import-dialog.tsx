@@ -9,9 +9,10 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { FileInput, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { type CsvHead, headOf, renamed } from './csv-file.ts';
+import { type CsvHead, headOf, looksLikeNumber, renamed } from './csv-file.ts';
 
 const MOST_BYTES = 10_000_000;
+const SAMPLES = 3;
 const FIELDS = ['phone', 'name', 'externalId', 'agentId', 'source', 'notes', 'timezone'] as const;
 /** Names under which people have them, in any spelling. */
 const KNOWN: Readonly<Record<string, (typeof FIELDS)[number]>> = {
@@ -71,7 +72,7 @@ export function ImportDialog({
       text,
       head,
       isJson,
-      rowCount: head?.rowCount ?? text.split('\n').filter((line) => line.trim() !== '').length,
+      rowCount: head?.rows.length ?? text.split('\n').filter((line) => line.trim() !== '').length,
     });
   }
   async function start(): Promise<void> {
@@ -91,11 +92,14 @@ export function ImportDialog({
     onClose();
   }
   const hasPhone = picked === null || picked.isJson || means.includes('phone');
+  const phoneAt = means.indexOf('phone');
+  const notNumbers =
+    picked?.head?.rows.filter((row) => phoneAt >= 0 && !looksLikeNumber(row[phoneAt] ?? '')).length ?? 0;
   return (
     <Dialog title={words.import} isWide onClose={onClose}>
       <Form
         submit={start}
-        action={words.importStart(picked?.rowCount ?? 0)}
+        action={picked === null ? words.importBegin : words.importStart(picked.rowCount)}
         isDisabled={picked === null || !hasPhone}
         onCancel={onClose}
       >
@@ -111,8 +115,9 @@ export function ImportDialog({
             {picked?.head == null ? null : (
               <Mapping head={picked.head} means={means} onInput={(at, meaning) => setMeans(means.with(at, meaning))} />
             )}
+            {notNumbers === 0 ? null : <Notice kind="warn">{words.importNotNumbers(notNumbers)}</Notice>}
             {hasPhone ? null : <Notice kind="warn">{words.importNoPhone}</Notice>}
-            <Text label={words.source} value={source} onInput={setSource} />
+            <Text label={words.source} help={words.sourceHelp} value={source} onInput={setSource} />
           </>
         )}
       </Form>
@@ -167,17 +172,24 @@ function Mapping({
           </tr>
         </thead>
         <tbody>
-          {head.samples.map((row, at) => (
+          {head.rows.slice(0, SAMPLES).map((row, at) => (
             <tr key={at}>
               {head.columns.map((column, index) => (
-                <td key={column}>
-                  <bdi>{row[index] ?? ''}</bdi>
-                </td>
+                <Sample key={column} text={row[index] ?? ''} isPhone={means[index] === 'phone'} />
               ))}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Sample({ text, isPhone }: { text: string; isPhone: boolean }) {
+  const isFaulty = isPhone && !looksLikeNumber(text);
+  return (
+    <td class={isFaulty ? 'fault' : undefined} title={isFaulty ? words.importNotNumber : undefined}>
+      <bdi>{text}</bdi>
+    </td>
   );
 }

@@ -11,7 +11,9 @@ import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Area, Check, Select, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { useLoad } from '../../ui/load.ts';
+import { Facts } from '../../ui/page.tsx';
 import { Failure } from '../../ui/states.tsx';
+import { Words } from '../../ui/text.tsx';
 import { toast } from '../../ui/toast.tsx';
 
 export interface LeadDialogProps {
@@ -134,6 +136,7 @@ export function LeadDialog({ enterprise, lead, error, onClose, onChange }: LeadD
             <Area label={words.notes} help={words.notesHelp} value={notes} fault={faults['notes']} onInput={setNotes} />
             {lead === null ? null : (
               <>
+                <Variables metadata={lead.metadata} />
                 <Check label={words.doNotCall} isOn={isBlocked} onInput={setBlocked} />
                 <div class="line apart">
                   <a href={to(['w', enterprise, 'calls'], { leadId: lead.id })}>{words.calls}</a>
@@ -149,5 +152,22 @@ export function LeadDialog({ enterprise, lead, error, onClose, onChange }: LeadD
         )}
       </Form>
     </Dialog>
+  );
+}
+
+/** Columns of an import that are none of a lead's own. */
+function Variables({ metadata }: Pick<Lead, 'metadata'>) {
+  const all = Object.entries(metadata);
+  if (all.length === 0) return null;
+  return (
+    <section class="stack tight">
+      <h3>{words.variables}</h3>
+      <Facts
+        facts={all.map(([name, value]) => [
+          name,
+          <Words key={name}>{typeof value === 'string' ? value : JSON.stringify(value)}</Words>,
+        ])}
+      />
+    </section>
   );
 }

@@ -1,7 +1,6 @@
 /** The list of leads: by status and number, one opened in a dialog, one called with a click. */
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import type { Lead } from '../../../clients/typescript/src/client.ts';
+import { useMemo, useState } from 'preact/hooks';
 import { ParleyError } from '../../../clients/typescript/src/parley-error.ts';
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
@@ -19,6 +18,7 @@ import { Time, timeInZone } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { VirtualRows } from '../../ui/virtual-rows.tsx';
 import { LeadDialog } from './lead-dialog.tsx';
+import { type ListedLead, suppressionMarks } from './suppressed-numbers.ts';
 
 const PAGE = 100;
 const REFRESH_MS = 8_000;
@@ -45,10 +45,18 @@ export function LeadList(props: { enterprise: string; query: URLSearchParams; ta
   const given = { status, phone, agentId };
   const filters = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const isFiltered = Object.keys(filters).length > 0;
-  const list = useCursorList<Lead>(
+  const mayWrite = may('leads:write');
+  const mayCall = may('calls:write');
+  const marked = useMemo(() => suppressionMarks(client), [client]);
+  const list = useCursorList<ListedLead>(
     [enterprise, filters],
-    async (cursor, signal) =>
-      (await client.listLeads({ ...filters, limit: PAGE, ...(cursor === null ? {} : { cursor }) }, { signal })).data,
+    async (cursor, signal) => {
+      const given = { ...filters, limit: PAGE, ...(cursor === null ? {} : { cursor }) };
+      const { data, nextCursor } = (await client.listLeads(given, { signal })).data;
+      // Who may not call has masked numbers, which are on no list.
+      const rows = mayCall ? await marked(data, signal) : data.map((lead) => ({ ...lead, isSuppressed: false }));
+      return { data: rows, nextCursor };
+    },
     ({ id }) => id,
     REFRESH_MS,
   );
@@ -58,8 +66,7 @@ export function LeadList(props: { enterprise: string; query: URLSearchParams; ta
     setAdding(false);
     go(here({}));
   };
-  const mayWrite = may('leads:write');
-  const mayCall = may('calls:write');
+  const { actions, ...columns } = words.columns;
   return (
     <div class="page wide full">
       <PageHead
@@ -128,10 +135,10 @@ export function LeadList(props: { enterprise: string; query: URLSearchParams; ta
             {isFiltered ? undefined : words.emptyHint}
           </Empty>
         ) : (
-          <VirtualRows<Lead>
+          <VirtualRows<ListedLead>
             label={words.title}
             class="leads"
-            columns={Object.values(words.columns)}
+            columns={[...Object.values(columns), ...(mayCall ? [actions] : [])]}
             rows={list.rows}
             hasMore={list.hasMore}
             keyOf={({ id }) => id}
@@ -156,7 +163,7 @@ export function LeadList(props: { enterprise: string; query: URLSearchParams; ta
   );
 }
 
-function LeadCells(props: { enterprise: string; lead: Lead; href: string; mayCall: boolean }) {
+function LeadCells(props: { enterprise: string; lead: ListedLead; href: string; mayCall: boolean }) {
   const { enterprise, lead, href, mayCall } = props;
   const there = lead.timezone === null ? null : timeInZone(new Date().toISOString(), lead.timezone);
   async function call(): Promise<void> {
@@ -180,7 +187,11 @@ function LeadCells(props: { enterprise: string; lead: Lead; href: string; mayCal
         {there === null ? null : <span class="soft tiny"> · {words.theirTime(there)}</span>}
       </div>
       <div role="cell">
-        <Badge tone={TONES[lead.status] ?? 'quiet'}>{words.statuses[lead.status] ?? lead.status}</Badge>
+        {lead.isSuppressed ? (
+          <Badge tone="bad">{words.doNotCall}</Badge>
+        ) : (
+          <Badge tone={TONES[lead.status] ?? 'quiet'}>{words.statuses[lead.status] ?? lead.status}</Badge>
+        )}
       </div>
       <div role="cell" class="soft">
         <Words>{lead.source}</Words>
@@ -188,13 +199,15 @@ function LeadCells(props: { enterprise: string; lead: Lead; href: string; mayCal
       <div role="cell" class="soft">
         <Time at={lead.updatedAt} />
       </div>
-      <div role="cell" class="above">
-        {mayCall && lead.status !== 'do_not_contact' && lead.status !== 'calling' ? (
-          <Button kind="quiet" icon="calls" title={words.callNow} onPress={call}>
-            {words.callNow}
-          </Button>
-        ) : null}
-      </div>
+      {mayCall ? (
+        <div role="cell" class="above">
+          {lead.isSuppressed || lead.status === 'do_not_contact' || lead.status === 'calling' ? null : (
+            <Button kind="quiet" icon="calls" title={words.callNow} onPress={call}>
+              {words.callNow}
+            </Button>
+          )}
+        </div>
+      ) : null}
     </>
   );
 }

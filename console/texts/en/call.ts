@@ -161,6 +161,8 @@ export const call = {
   whisper: 'Whisper',
   whisperHint: 'The agent is told, and follows it from its next words on. The caller does not hear it.',
   whispered: 'The agent is told',
+  webFrom: (host: string) => `Web call, from ${host}`,
+  webHere: 'Web call, tried here',
   wordsToCome: 'Words stand here as they are said',
   webhooks: 'Webhooks',
 };

@@ -19,6 +19,10 @@ export const leads = {
   empty: 'No lead yet',
   emptyHint: 'A lead is a person to call. Add one, or import a file.',
   notCalled: {
+    credentials_missing:
+      'Not called: this workspace has no phone number to call from. Settings, Phone numbers, adds one.',
+    missing_fields:
+      'Not called: it is not said which agent speaks, or from which number. Choose an agent in the lead, or both for all leads in Settings, Calling.',
     blocked_suppressed: 'Not called: the number must not be called. Leads, Must not be called, says since when.',
     blocked_time_window: 'Not called: it is outside the calling hours there. Settings, Calling, has them.',
     blocked_country: 'Not called: this workspace does not call that country. Settings, Calling, says which it calls.',
@@ -39,6 +43,10 @@ export const leads = {
   importMap: 'What each column means',
   importMetadata: 'Variable',
   importNoPhone: 'One column must be the number.',
+  importBegin: 'Import',
+  importNotNumber: 'This does not look like a number: the row will not be taken',
+  importNotNumbers: (count: number) =>
+    `${count} ${count === 1 ? 'row has' : 'rows have'} no number there and will not be taken.`,
   importStart: (rows: number) => `Import ${rows} ${rows === 1 ? 'row' : 'rows'}`,
   importTooLarge: 'The file is larger than 10 MB. Cut it into parts.',
   imports: 'Imports',
@@ -65,9 +73,11 @@ export const leads = {
   number: 'Number',
   numberHelp: 'In international form: +1 415 555 0123',
   saved: 'Saved',
-  saveErrors: 'Save as CSV',
+  saveErrors: 'What was wrong, as CSV',
   searchNumber: 'Number, as +14155550123',
   source: 'Source',
+  sourceHelp:
+    'Where these people come from, such as “Fair in May”: it stands in the list, and agents may say it, {{source}}.',
   statuses: {
     new: 'New',
     calling: 'Being called',
@@ -80,7 +90,10 @@ export const leads = {
   suppress: 'Add a number',
   suppressed: (added: number) => `${added} added`,
   suppressionColumns: { phone: 'Number', reason: 'Reason', source: 'By', when: 'Since', actions: 'Remove' },
-  suppressionSources: { api: 'API', operator: 'command line', call: 'asked for in a call' } as Record<string, string>,
+  suppressionSources: { api: 'console or API', operator: 'command line', call: 'asked for in a call' } as Record<
+    string,
+    string
+  >,
   suppressions: 'Must not be called',
   suppressionsAbout: 'Nothing of this workspace dials these numbers.',
   suppressionsEmpty: 'The list is empty',
@@ -91,6 +104,7 @@ export const leads = {
   timezoneHelp: 'IANA, such as America/Los_Angeles. Empty: by the number.',
   title: 'Leads',
   theirTime: (time: string) => `${time} there`,
+  variables: 'Imported, for agents to say',
   unsuppress: 'Take off the list',
   unsuppressAsk: (phone: string) => `${phone} may be called again from then on.`,
   unsuppressed: 'It may be called again',

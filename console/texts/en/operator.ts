@@ -8,7 +8,7 @@ export const operator = {
   create: 'New workspace',
   name: 'Name',
   slug: 'Short name',
-  slugHelp: 'What requests call “enterprise”; it stays.',
+  slugHelp: 'The short name in addresses, and what programs send as “enterprise”. It cannot be changed later.',
   api: 'API',
   apiOn: 'On',
   apiOff: 'Off',

@@ -64,8 +64,8 @@ export const linkWords = {
   invitation: 'Join your colleagues',
   reset: 'Choose a new password',
   about: {
-    first_user: 'You are the first. Choose how you will sign in; you can invite others afterwards.',
-    invitation: (workspace: string) => `You were invited to ${workspace}. Choose how you will sign in.`,
+    first_user: 'You are the first. You will sign in with your email and a password; you can invite others afterwards.',
+    invitation: (workspace: string) => `You were invited to ${workspace}. Choose a password.`,
     reset: 'Your old password and all your sessions end when you save this one.',
   },
   name: 'Your name',
