@@ -149,7 +149,7 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
       headers: { authorization: `Bearer ${acme.key}` },
       payload: { phone: '+14155550182' },
     });
-    expect(suppressed.statusCode).toBe(200);
+    expect(suppressed.statusCode).toBe(201);
     const visit = await rig.visit('supervisor', '#/w/acme/leads');
     const { page } = visit;
     await page.getByText('+14155550182').first().waitFor();
