@@ -15,7 +15,7 @@ import { readOptions } from '../harness/options.ts';
 import { percentile } from '../harness/percentile.ts';
 import { cpuSeconds } from './cpu.ts';
 import { talkOf } from './live-talk.ts';
-import { offer } from './offer.ts';
+import { type OfferedAnswer, offer } from './offer.ts';
 
 const { values } = readOptions({
   command: 'npm run bench -- api',
@@ -73,7 +73,7 @@ try {
     body: (index) => ({ to: `+1415${5_550_000 + index}`, agentId, enterprise, from: lineId }),
   });
   const placed = answers.filter(({ status }) => status === 200).length;
-  const webhooks = wholeLife ? await webhooksOf(gateway, placed) : null;
+  const webhooks = wholeLife ? await webhooksOf(gateway, answers) : null;
   const counted = answers.slice(Math.floor(answers.length / 5));
   const statuses = new Map<string, number>();
   for (const { status, headers } of counted) {
@@ -116,12 +116,16 @@ try {
 }
 process.exit(0);
 
-/** Of calls that are over: how far those are behind that tell of their ends, when the last placement is answered. */
-async function webhooksOf({ receiver }: Gateway, calls: number): Promise<string> {
-  const missing = (): number => calls - receiver.countOf('call.no_answer');
+/** Of placed calls, which are over: how far those are behind that tell of it, when the last placement is answered. */
+async function webhooksOf({ receiver }: Gateway, answers: readonly OfferedAnswer[]): Promise<string> {
+  const placed = answers.flatMap(({ status, body }) => (status === 200 ? [body.callUuid!] : []));
+  const missing = (): number => {
+    const told = new Set(receiver.received().map(({ callUuid }) => callUuid));
+    return placed.filter((callUuid) => !told.has(callUuid)).length;
+  };
   const behind = missing();
   const fromMs = performance.now();
   const waitedSeconds = (): number => (performance.now() - fromMs) / 1_000;
   while (missing() > 0 && waitedSeconds() < WEBHOOKS_WAIT_SECONDS) await pause(100);
-  return `${calls - missing()} of ${calls}; ${behind} were behind at the last answer, ${waitedSeconds().toFixed(1)} s waited for them`;
+  return `${placed.length - missing()} of ${placed.length}; ${behind} were behind at the last answer, ${waitedSeconds().toFixed(1)} s waited for them`;
 }

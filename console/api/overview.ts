@@ -15,7 +15,18 @@ export interface Overview {
   webhooks: { waiting: number; failingSince: string | null; url: string | null; enabled: boolean } | null;
   disk: { freeBytes: number; totalBytes: number } | null;
   notSetUp: { what: string; why: string; wayOut: string }[];
-  notDialled: { reason: string; count: number | null; since: string | null; wayOut: string }[];
+  notDialled: NotDialled[];
+}
+
+export interface NotDialled {
+  /** An error code, or the reason with which calls ended. */
+  reason: string;
+  of: 'service' | 'requests' | 'calls';
+  /** Null: it holds now. */
+  count: number | null;
+  since: string | null;
+  last: string | null;
+  wayOut: string;
 }
 
 /** `day`: `2026-11-23` in `zone`. */

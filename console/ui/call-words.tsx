@@ -1,5 +1,6 @@
 /** How a call's state and outcome read, and how it is ended, the same on every page. */
 import { useState } from 'preact/hooks';
+import type { Call } from '../../clients/typescript/src/client.ts';
 import { call as words } from '../texts/en/call.ts';
 import { endedWords, statusWords } from '../texts/en/calls.ts';
 import { Badge, type Tone } from './badge.tsx';
@@ -28,6 +29,16 @@ export function CallStatus({ status }: { status: string }) {
 }
 
 export const endedAs = (reason: string | null): string => (reason === null ? '–' : (endedWords[reason] ?? reason));
+
+/** What the analysis says of an intent that it does not know. */
+const NO_INTENT = 'other';
+
+/** What came of the call: what it was about, else what was made of it, else how it ended. */
+export function outcomeOf(call: Pick<Call, 'intent' | 'disposition' | 'status' | 'endedReason'>): string {
+  const { intent, disposition, status, endedReason } = call;
+  if (intent !== null && intent !== NO_INTENT) return intent;
+  return disposition ?? (isOver(status) ? endedAs(endedReason) : (intent ?? ''));
+}
 
 /** Who was spoken to: the name where there is one, else the number, else how a visitor of a page came to talk. */
 export function whoOf(call: { name: string; to: string; fromNumber: string; direction: string }): string {

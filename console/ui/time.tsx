@@ -8,6 +8,12 @@ const whole = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle:
 
 export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
+/** Of the reader's day. */
+export function today(): string {
+  const now = new Date();
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+}
+
 function dayWords(date: Date): string {
   const now = new Date();
   if (date.toDateString() === now.toDateString()) return '';

@@ -67,11 +67,11 @@ function listed(list: string | undefined): string[] | undefined {
   return list === 'none' ? [] : listOf(list);
 }
 
-function whereText({ countries: added, lineCountries, blockedCountries }: DialOverview): string {
+function whereText({ countries: added, ownCountries, blockedCountries }: DialOverview): string {
   const except = blockedCountries.length === 0 ? '' : `, never ${blockedCountries.join(', ')}`;
   if (added === null) return `any country${except}`;
   const named = added.length === 0 ? '' : ` and ${added.join(', ')}`;
-  return `the countries of its lines (${lineCountries.join(', ') || 'none yet'})${named}${except}`;
+  return `the countries of its lines (${ownCountries.join(', ') || 'none yet'})${named}${except}`;
 }
 
 function ceilingText(calls: number | null, minutes: number | null): string {

@@ -43,10 +43,17 @@ export async function judgeDestination(
 
 /** Those that every line of the workspace may call, because the operator added a line there. */
 export async function lineCountries(tx: Queryable, workspaceId: string): Promise<string[]> {
-  const lines = await tx.query<{ number: string }>(
-    'SELECT DISTINCT number FROM phone_lines WHERE workspace_id = $1 AND deleted_at IS NULL AND opens_country',
-    [workspaceId],
-  );
+  return countriesOf(await tx.query(`${NUMBERS} AND opens_country`, [workspaceId]));
+}
+
+/** Of all its lines, whoever added them: each may call its own. */
+export async function ownCountries(tx: Queryable, workspaceId: string): Promise<string[]> {
+  return countriesOf(await tx.query(NUMBERS, [workspaceId]));
+}
+
+const NUMBERS = 'SELECT DISTINCT number FROM phone_lines WHERE workspace_id = $1 AND deleted_at IS NULL';
+
+function countriesOf(lines: readonly { number: string }[]): string[] {
   const countries = lines.map(({ number }) => countryOfLine(number)).filter((country) => country !== null);
   return [...new Set(countries)].toSorted();
 }

@@ -4,13 +4,15 @@
  */
 import type { Queryable } from '../store/database.ts';
 import { readToday, type Today } from './daily-usage.ts';
-import { countryOfLine, lineCountries, refusalOf } from './destination-rule.ts';
+import { countryOfLine, lineCountries, ownCountries, refusalOf } from './destination-rule.ts';
 import { type DialPolicy, hasCeilings, readDialPolicy } from './dial-policy.ts';
 import { type Destination, destinationOf } from './number-kinds.ts';
 
 export interface DialOverview extends DialPolicy {
   /** That every line may call because the operator added a line there. A line may always call its own. */
   lineCountries: string[];
+  /** Of all its lines: each may call its own. */
+  ownCountries: string[];
   /** Null: nothing is counted, because there are no ceilings. */
   today: Today | null;
 }
@@ -20,6 +22,7 @@ export async function readDialOverview(database: Queryable, workspaceId: string)
   return {
     ...policy,
     lineCountries: await lineCountries(database, workspaceId),
+    ownCountries: await ownCountries(database, workspaceId),
     today: hasCeilings(policy) ? await readToday(database, workspaceId) : null,
   };
 }

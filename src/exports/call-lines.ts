@@ -14,8 +14,18 @@ const named = (name: string): readonly [string, (call: ShownCall) => unknown] =>
 
 const COLUMNS: readonly (readonly [string, (call: ShownCall) => unknown])[] = [
   ...['callUuid', 'createdAt', 'answeredAt', 'endedAt', 'status', 'endedReason', 'fault', 'name', 'to', 'fromNumber'],
-  ...['direction', 'channel', 'agentId', 'agentVersion', 'leadId', 'answeredBy', 'durationSeconds', 'intent'],
-  ...['sentiment', 'successful', 'summary'],
+  ...[
+    'direction',
+    'channel',
+    'agentId',
+    'agentName',
+    'agentVersion',
+    'leadId',
+    'answeredBy',
+    'durationSeconds',
+    'intent',
+  ],
+  ...['disposition', 'sentiment', 'successful', 'summary'],
 ].map(named);
 
 const LAST_COLUMNS: typeof COLUMNS = [

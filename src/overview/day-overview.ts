@@ -19,8 +19,8 @@ export interface DayCalls {
   completionRate: number | null;
   /** Over the calls' own medians; null: none was measured. */
   replyMs: { p50: number; p95: number; count: number } | null;
-  /** Of calls that were dialled and had no answer or failed. */
-  reasons: { reason: string; count: number; since: Date }[];
+  /** Of calls that failed or had no answer without ringing anywhere; one whose process was lost may have rung. */
+  reasons: { reason: string; count: number; since: Date; last: Date }[];
 }
 
 export interface WebhooksBehind {
@@ -84,9 +84,11 @@ export async function readDayCalls(
      ) r ON true WHERE ${ofDay}`,
     within,
   );
-  const reasons = await database.query<{ reason: string; count: number; since: Date }>(
-    `SELECT c.ended_reason AS reason, count(*)::int AS count, min(c.created_at) AS since FROM calls c
-     WHERE ${ofDay} AND c.status IN ('failed', 'no_answer') AND c.ended_reason IS NOT NULL
+  const reasons = await database.query<DayCalls['reasons'][number]>(
+    `SELECT c.ended_reason AS reason, count(*)::int AS count, min(c.created_at) AS since, max(c.created_at) AS last
+     FROM calls c
+     WHERE ${ofDay} AND c.status IN ('failed', 'no_answer') AND c.ended_reason <> 'node_lost'
+       AND c.ringing_at IS NULL AND c.answered_at IS NULL
      GROUP BY c.ended_reason ORDER BY count(*) DESC, c.ended_reason`,
     within,
   );
@@ -151,7 +153,7 @@ const LACKS: readonly (NotSetUp & { has: string })[] = [
     what: 'key',
     has: 'EXISTS (SELECT 1 FROM api_keys k WHERE k.workspace_id = w.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()))',
     why: 'There is no live API key, so no program can place calls.',
-    wayOut: 'Make one under Settings, API access.',
+    wayOut: 'Make one under Settings, API keys.',
   },
   {
     what: 'webhook',

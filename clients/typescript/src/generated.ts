@@ -1029,6 +1029,8 @@ export interface DialPolicy {
   keyMinutesPerDay: number | null;
   /** Of lines that the operator added: every line may call them. A line may always call its own */
   lineCountries: string[];
+  /** Of all its lines: each may call its own */
+  ownCountries: string[];
   /** Null: nothing is counted, because there are no ceilings */
   today: {
     calls: number;
@@ -2489,9 +2491,12 @@ export interface Overview {
   refusals: { code: string; count: number; message: string }[];
   notDialled: {
     /** An error code, or the reason with which calls ended */ reason: string;
-    /** Null: it holds now, for all */
+    /** What was counted; service: it holds now, for all */
+    of: 'service' | 'requests' | 'calls';
     count: number | null;
+    /** Of the first that day */
     since: string | null;
+    last: string | null;
     wayOut: string;
   }[];
   /** Null: there is no URL */
@@ -4031,8 +4036,8 @@ export interface Operations {
   /**
    * What happens now, how a day went, and why nothing is dialled.
    *
-   * Rates are of calls that are over. `notDialled` counts requests that made no call, and calls that the
-   * carrier refused.
+   * Rates are of calls that are over. `notDialled` counts requests that made no call, and calls that failed
+   * before anything rang.
    *
    * The person needs `calls:read`.
    */

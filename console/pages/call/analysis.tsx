@@ -21,6 +21,9 @@ export function Analysis({ call, onShow }: { call: Call; onShow(turnId: string):
       )}
       <Facts
         facts={[
+          ...(call.disposition === null
+            ? []
+            : [[words.disposition, <Words key="d">{call.disposition}</Words>] as const]),
           [words.intent, <Words key="intent">{call.intent ?? '–'}</Words>],
           [
             words.sentiment,
@@ -42,9 +45,6 @@ export function Analysis({ call, onShow }: { call: Call; onShow(turnId: string):
               </Badge>
             ),
           ],
-          ...(call.disposition === null
-            ? []
-            : [[words.disposition, <Words key="d">{call.disposition}</Words>] as const]),
         ]}
       />
       {call.evidence.length === 0 ? null : (

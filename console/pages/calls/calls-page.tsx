@@ -4,7 +4,7 @@ import type { Call } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
 import { calls as words } from '../../texts/en/calls.ts';
 import { to } from '../../ui/address.ts';
-import { CallStatus, endedAs, isOver, numberBeside, whoOf } from '../../ui/call-words.tsx';
+import { CallStatus, numberBeside, outcomeOf, whoOf } from '../../ui/call-words.tsx';
 import { useCursorList } from '../../ui/cursor-list.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { useLoad } from '../../ui/load.ts';
@@ -105,7 +105,7 @@ function CallCells({ enterprise, call, agent }: { enterprise: string; call: Call
         <Words>{agent ?? ''}</Words>
       </div>
       <div role="cell">
-        <Words>{call.intent ?? (isOver(call.status) ? endedAs(call.endedReason) : '')}</Words>
+        <Words>{outcomeOf(call)}</Words>
       </div>
       <div role="cell" class="soft">
         <Time at={call.createdAt} />

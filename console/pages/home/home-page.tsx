@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { type Overview, readOverview } from '../../api/overview.ts';
 import { may, session, workspace } from '../../api/session.ts';
-import { endedWords } from '../../texts/en/calls.ts';
 import { home as words } from '../../texts/en/home.ts';
+import { causeOf } from '../../texts/en/not-dialled.ts';
 import { go, to } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -12,15 +12,10 @@ import { Notice } from '../../ui/notice.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Shown } from '../../ui/states.tsx';
 import { Words } from '../../ui/text.tsx';
-import { msWords, ownZone, Time } from '../../ui/time.tsx';
+import { msWords, ownZone, Time, today } from '../../ui/time.tsx';
+import { NotDialledList } from './not-dialled.tsx';
 
 const REFRESH_MS = 5_000;
-
-/** Of the reader's day. */
-function today(): string {
-  const now = new Date();
-  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
-}
 
 function shifted(day: string, days: number): string {
   return new Date(Date.parse(`${day}T12:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
@@ -133,24 +128,7 @@ function Day({ enterprise, overview, day, isToday }: DayProps) {
             <Icon name="check" /> {words.calm}
           </p>
         ) : (
-          <ul class="ways">
-            {overview.notDialled.map(({ reason, count, since, wayOut }) => (
-              <li key={reason}>
-                <Icon name="warn" />
-                <div class="grow">
-                  <strong>{endedWords[reason] ?? reason}</strong>{' '}
-                  {count === null ? null : <span class="soft number">× {count}</span>}
-                  {since === null ? null : (
-                    <span class="soft">
-                      {' '}
-                      {words.since} <Time at={since} />
-                    </span>
-                  )}
-                  <p class="soft">{wayOut}</p>
-                </div>
-              </li>
-            ))}
-          </ul>
+          <NotDialledList enterprise={enterprise} all={overview.notDialled} within={within} />
         )}
       </Section>
       <div class="columns">
@@ -162,9 +140,9 @@ function Day({ enterprise, overview, day, isToday }: DayProps) {
               {overview.refusals.map(({ code, count, message }) => (
                 <li key={code}>
                   <div class="line apart">
-                    <code>{code}</code> <strong class="number">{count}</strong>
+                    <span>{causeOf(code)?.what ?? message ?? code}</span> <strong class="number">{count}</strong>
                   </div>
-                  {message === undefined ? null : <p class="soft tiny">{message}</p>}
+                  <code class="soft tiny">{code}</code>
                 </li>
               ))}
             </ul>

@@ -56,7 +56,7 @@ function PolicyForm({ slug, known, onClose }: { slug: string; known: DialPolicy;
     >
       {(faults) => (
         <>
-          <p class="soft">{words.about(known.lineCountries.join(', ') || common.none)}</p>
+          <p class="soft">{words.about(known.ownCountries.join(', ') || common.none)}</p>
           <Check label={words.anywhere} isOn={isAnywhere} onInput={setAnywhere} />
           <div class="columns">
             <Text

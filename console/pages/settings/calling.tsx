@@ -168,14 +168,14 @@ function CallingForm(props: {
 }
 
 function Policy({ policy }: { policy: DialPolicy }) {
-  const { countries, lineCountries, blockedCountries, kinds, maxCallSeconds, callsPerDay, minutesPerDay, today } =
+  const { countries, ownCountries, blockedCountries, kinds, maxCallSeconds, callsPerDay, minutesPerDay, today } =
     policy;
   return (
     <Facts
       facts={[
         [
           words.countries,
-          countries === null ? words.any : [...new Set([...countries, ...lineCountries])].join(', ') || words.none,
+          countries === null ? words.any : words.countriesOfNumbers(ownCountries.join(', '), countries.join(', ')),
         ],
         [words.blocked, blockedCountries.join(', ') || words.none],
         [words.kinds, kinds.join(', ') || words.none],

@@ -1,10 +1,12 @@
 /** Keys of the API: making, changing, rotating and revoking them. A key itself is shown once. */
 import { useState } from 'preact/hooks';
 import type { ApiKey } from '../../../clients/typescript/src/client.ts';
+import { readOverview } from '../../api/overview.ts';
 import { clientOf } from '../../api/request.ts';
-import { may } from '../../api/session.ts';
+import { may, session } from '../../api/session.ts';
 import { common } from '../../texts/en/common.ts';
 import { settings, keysWords as words } from '../../texts/en/settings.ts';
+import { to } from '../../ui/address.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyBox } from '../../ui/copy.tsx';
@@ -20,7 +22,7 @@ import { Section } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Words } from '../../ui/text.tsx';
-import { Time } from '../../ui/time.tsx';
+import { ownZone, Time, today } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 
 type Open =
@@ -31,6 +33,8 @@ type Open =
 export function Keys({ enterprise }: { enterprise: string }) {
   const client = clientOf(enterprise);
   const keys = useLoad(async (signal) => (await client.listKeys({}, { signal })).data.data, [enterprise]);
+  const overview = useLoad((signal) => readOverview(enterprise, today(), ownZone, signal), [enterprise]);
+  const isOff = overview.data?.notSetUp.some(({ what }) => what === 'api_access') ?? false;
   const [open, setOpen] = useState<Open | null>(null);
   const close = (): void => setOpen(null);
   const mayWrite = may('settings:write');
@@ -41,13 +45,23 @@ export function Keys({ enterprise }: { enterprise: string }) {
   };
   return (
     <>
+      {isOff ? (
+        <Notice kind="warn">
+          {words.apiOff}{' '}
+          {session.value?.user.isOperator === true ? (
+            <a href={to(['operator', 'workspaces'])}>{words.apiOffPlace}</a>
+          ) : (
+            words.apiOffAsk
+          )}
+        </Notice>
+      ) : null}
       <Section
         title={words.title}
         about={words.about}
         isFlush
         actions={
           mayWrite ? (
-            <Button kind="main" icon="plus" onPress={() => setOpen({ kind: 'edit', key: null })}>
+            <Button kind="main" icon="plus" isDisabled={isOff} onPress={() => setOpen({ kind: 'edit', key: null })}>
               {words.create}
             </Button>
           ) : null

@@ -11,8 +11,10 @@ import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Check, Select, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { isHere, linkHere } from '../../ui/link-here.ts';
 import { useLoad } from '../../ui/load.ts';
 import { Menu } from '../../ui/menu.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Shown } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -124,7 +126,8 @@ export function Users({ enterprise }: { enterprise: string }) {
         <Dialog title={words.linkTitle} onClose={close}>
           <div class="stack">
             <p class="soft">{words.linkAbout(open.email)}</p>
-            <CopyBox text={open.link} label={common.copy} />
+            <CopyBox text={linkHere(open.link)} label={common.copy} />
+            {isHere(location.hostname) ? <Notice kind="warn">{words.linkHere(location.host)}</Notice> : null}
           </div>
         </Dialog>
       ) : null}

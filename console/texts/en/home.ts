@@ -22,6 +22,8 @@ export const home = {
   reply: 'Reply time',
   replyAbout: (p50: string) => `p95; half within ${p50}`,
   since: 'since',
+  until: 'until',
+  theCalls: 'The calls',
   title: 'Home',
   today: 'Today',
   webhooks: 'Webhooks',

@@ -122,7 +122,7 @@ export const priceWords = {
 
 export const dialWords = {
   title: 'Where it may dial',
-  about: (countries: string) => `A line may always call its own country. Countries of its lines: ${countries}.`,
+  about: (countries: string) => `A number may always call its own country. Those of its numbers: ${countries}.`,
   anywhere: 'Any country',
   countries: 'These countries beside them',
   countriesHelp: 'ISO codes, such as US, CA',

@@ -57,6 +57,9 @@ export const keysWords = {
   revoke: 'Revoke',
   revokeAsk: 'Programs that use it are refused at once.',
   revoked: 'The key is revoked',
+  apiOff: 'API access is off for this workspace: its keys are refused, and none can be made.',
+  apiOffPlace: 'Switch it on: Operator, Workspaces',
+  apiOffAsk: 'Whoever runs the service switches it on: Operator, Workspaces.',
   base: 'Address of the API',
   docs: 'Reference of the API',
   edit: 'Change',
@@ -248,6 +251,8 @@ export const callingWords = {
   policy: 'What the operator allows',
   policyAbout: 'Set by whoever runs the service.',
   countries: 'Countries',
+  countriesOfNumbers: (own: string, added: string) =>
+    `Those of its numbers: ${own || 'it has none'}${added === '' ? '' : `; and ${added}`}`,
   kinds: 'Kinds of numbers beside ordinary ones',
   longest: 'Longest call',
   callsPerDay: 'Calls a day',
@@ -321,6 +326,8 @@ export const usersWords = {
   columns: { person: 'Person', role: 'Role', hears: 'Listens', seen: 'Last seen', actions: 'Actions' },
   linkTitle: 'One-time link',
   linkAbout: (email: string) => `Send this to ${email}. It can be used once, within a day, and is not shown again.`,
+  linkHere: (host: string) =>
+    `It opens on this machine alone, because you work at ${host}. For people elsewhere, set PUBLIC_URL to an https address that reaches the service, and make the link there.`,
   added: 'The person may see this workspace now',
   reset: 'Link for a new password',
   change: 'Change',

@@ -170,8 +170,10 @@ export const overviewAnswer = z
     notDialled: z.array(
       z.strictObject({
         reason: z.string().describe('An error code, or the reason with which calls ended'),
-        count: z.int().nullable().describe('Null: it holds now, for all'),
-        since: time.nullable(),
+        of: z.enum(['service', 'requests', 'calls']).describe('What was counted; service: it holds now, for all'),
+        count: z.int().nullable(),
+        since: time.nullable().describe('Of the first that day'),
+        last: time.nullable(),
         wayOut: z.string(),
       }),
     ),

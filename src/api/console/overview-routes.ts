@@ -58,7 +58,7 @@ export function registerOverview(app: FastifyInstance, guard: Guard, deps: Overv
     tag: 'Console',
     summary: 'What happens now, how a day went, and why nothing is dialled',
     description:
-      'Rates are of calls that are over. `notDialled` counts requests that made no call, and calls that the carrier refused.',
+      'Rates are of calls that are over. `notDialled` counts requests that made no call, and calls that failed before anything rang.',
     scope: 'person',
     right: 'calls:read',
     params: workspaceParams,
@@ -75,11 +75,20 @@ export function registerOverview(app: FastifyInstance, guard: Guard, deps: Overv
       const notDialled = [
         ...(admission === 'open'
           ? []
-          : [{ reason: admission, count: null, since: null, wayOut: wayOutOf(NOT_OPEN[admission]) }]),
-        ...refusals.map(({ code, count, since }) => ({ reason: code, count, since, wayOut: wayOutOf(code) })),
+          : [
+              {
+                reason: admission,
+                of: 'service',
+                count: null,
+                since: null,
+                last: null,
+                wayOut: wayOutOf(NOT_OPEN[admission]),
+              },
+            ]),
+        ...refusals.map(({ code, ...told }) => ({ reason: code, of: 'requests', ...told, wayOut: wayOutOf(code) })),
         ...reasons
           .filter(({ reason }) => isOurs(reason))
-          .map(({ reason, count, since }) => ({ reason, count, since, wayOut: wayOutOf(reason) })),
+          .map((told) => ({ ...told, of: 'calls', wayOut: wayOutOf(told.reason) })),
       ];
       return {
         day,

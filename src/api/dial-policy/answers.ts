@@ -22,6 +22,7 @@ export const dialPolicyAnswer = z
     lineCountries: z
       .array(z.string())
       .describe('Of lines that the operator added: every line may call them. A line may always call its own'),
+    ownCountries: z.array(z.string()).describe('Of all its lines: each may call its own'),
     today: z
       .strictObject({
         ...usage,

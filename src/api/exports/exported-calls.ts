@@ -15,9 +15,27 @@ export async function exportedCalls(
   callUuids: readonly string[],
   masking: ExportMasking,
 ): Promise<readonly ShownCall[]> {
-  const views = (await readCallViews(deps, workspaceId, callUuids)).map(withoutAddresses);
+  const views = await withAgentNames(
+    deps.database,
+    workspaceId,
+    (await readCallViews(deps, workspaceId, callUuids)).map(withoutAddresses),
+  );
   if (masking === null) return views;
   return views.map((view) => maskedValue(JSON.parse(JSON.stringify(view)), masking) as ShownCall);
+}
+
+/** As the agents are called now, those that were deleted too: whoever reads a file cannot look an id up. */
+async function withAgentNames(
+  database: Database,
+  workspaceId: string,
+  calls: readonly ShownCall[],
+): Promise<readonly ShownCall[]> {
+  const agents = await database.query<{ id: string; name: string }>(
+    'SELECT id, name FROM agents WHERE workspace_id = $1 AND id = ANY ($2::uuid[])',
+    [workspaceId, [...new Set(calls.map(({ agentId }) => agentId))]],
+  );
+  const named = new Map(agents.map(({ id, name }) => [id, name]));
+  return calls.map((call) => ({ ...call, agentName: named.get(call['agentId'] as string) ?? null }));
 }
 
 function withoutAddresses(view: Readonly<Record<string, unknown>>): ShownCall {

@@ -55,6 +55,7 @@ const NEW = {
   keyCallsPerDay: null,
   keyMinutesPerDay: null,
   lineCountries: ['US'],
+  ownCountries: ['US'],
   today: null,
 };
 
@@ -78,7 +79,7 @@ describe('the dial policy', () => {
     );
     expect(row?.actor).toMatch(/^operator:/);
     expect([JSON.parse(row!.before).kinds, JSON.parse(row!.after).kinds]).toEqual([[], ['premium', 'satellite']]);
-    const { lineCountries: _lines, today: _today, ...closed } = NEW;
+    const { lineCountries: _lines, ownCountries: _own, today: _today, ...closed } = NEW;
     expect((await operate(closed)).json().dialPolicy).toEqual(NEW);
   });
 
@@ -132,7 +133,8 @@ describe('a key of the workspace with every scope', () => {
       await ask('POST', '/keys', { name: 'another', scopes: ['calls:write'] }),
     ];
     expect(tried.map(({ statusCode }) => statusCode)).toEqual([403, 405, 200, 400, 201, 201]);
-    expect((await ask('GET', '/dial-policy')).json()).toEqual(NEW);
+    // A line that the workspace added opens its country to itself alone.
+    expect((await ask('GET', '/dial-policy')).json()).toEqual({ ...NEW, ownCountries: ['LV', 'US'] });
     const { id: latvianLine } = tried[4]!.json().phoneNumber;
     expect([await codeOf(LATVIA), await codeOf(LATVIA_900, latvianLine)]).toEqual([
       'blocked_destination',

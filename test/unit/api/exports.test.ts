@@ -84,6 +84,7 @@ describe('an export of the call log', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(lines.map(({ name }) => name)).toEqual(['=cmd()']);
+    expect(lines[0].agentName).toBe('Tone');
     expect(lines[0].recording).not.toHaveProperty('url');
     expect(lines[0].recording).not.toHaveProperty('parts');
 

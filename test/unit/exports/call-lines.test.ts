@@ -41,6 +41,9 @@ describe('a call as a line of CSV', () => {
 
   it('leaves numbers and times as they are, also what is below nothing', () => {
     const call = { durationSeconds: -1.5, createdAt: new Date(0), latency: { mouthToEarMs: { p95: 740 } }, cost: null };
+    expect(rowsOf({ agentName: 'Dana', disposition: 'confirmed' })[0]).toMatchObject({
+      ...{ agentName: 'Dana', disposition: 'confirmed' },
+    });
     expect(rowsOf(call)[0]).toMatchObject({
       durationSeconds: '-1.5',
       createdAt: '1970-01-01T00:00:00.000Z',

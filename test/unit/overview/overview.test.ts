@@ -44,6 +44,14 @@ describe('the overview of a day', () => {
       },
       { status: 'no_answer', ended_reason: 'busy', ended_at: at('12:00:10'), created_at: at('12:00:00') },
       { status: 'failed', ended_reason: 'carrier_auth', ended_at: at('13:00:10'), created_at: at('13:00:00') },
+      // It rang: nothing kept it from being dialled.
+      {
+        status: 'failed',
+        ended_reason: 'internal_error',
+        ringing_at: at('14:00:05'),
+        ended_at: at('14:00:10'),
+        created_at: at('14:00:00'),
+      },
       // 23:30 in Berlin on the 29th, whose day has 23 hours; and after it.
       { ...ended, answered_at: at('21:30:01'), ended_at: at('21:31:00'), created_at: at('21:30:00') },
       { status: 'failed', ended_reason: 'carrier_auth', ended_at: at('22:00:10'), created_at: at('22:00:00') },
@@ -55,11 +63,13 @@ describe('the overview of a day', () => {
     const berlin = await overview('day=2026-03-29&zone=Europe/Berlin');
     expect(berlin).toMatchObject({
       ...{ from: '2026-03-28T23:00:00.000Z', until: '2026-03-29T22:00:00.000Z', live: 1 },
-      ...{ placed: 5, answered: 3, completed: 3, failed: 1, noAnswer: 1, answerRate: 0.6, completionRate: 1 },
+      ...{ placed: 6, answered: 3, completed: 3, failed: 2, noAnswer: 1, answerRate: 0.5, completionRate: 1 },
       replyMs: { p50: 700, p95: 900, count: 2 },
     });
-    expect(berlin.notDialled).toMatchObject([{ reason: 'carrier_auth', count: 1, since: '2026-03-29T13:00:00.000Z' }]);
-    expect(await overview('day=2026-03-29')).toMatchObject({ placed: 6, failed: 2 });
+    expect(berlin.notDialled).toMatchObject([
+      { reason: 'carrier_auth', of: 'calls', count: 1, last: '2026-03-29T13:00:00.000Z' },
+    ]);
+    expect(await overview('day=2026-03-29')).toMatchObject({ placed: 7, failed: 3 });
     expect(await overview('day=2026-01-01')).toMatchObject({ placed: 0, answerRate: null, replyMs: null, live: 1 });
     expect((await analyst.ask('GET', '/w/acme/overview?zone=Mars/Olympus')).json().code).toBe('invalid_request');
   });
