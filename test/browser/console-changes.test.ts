@@ -30,7 +30,10 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
       ),
     ).toBe('"nowhere"');
     expect(await axeFaults(page)).toEqual([]);
-    await json.fill((await json.inputValue()).replace('nowhere', 'done').replace('Klingon', 'en-US'));
+    const mended = (await json.inputValue()).replace('nowhere', 'done').replace('Klingon', 'en-US');
+    await json.fill('{\n  "name": "Bo",\n}');
+    await page.getByText('line 3, column 1').waitFor();
+    await json.fill(mended);
     await page.getByRole('button', { name: 'Create the agent' }).click();
     await page.getByText('The agent is there').waitFor();
     await page.getByRole('heading', { name: 'Appointments' }).waitFor();
@@ -140,9 +143,18 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
       });
       expect(answer.statusCode).toBe(201);
     }
+    const suppressed = await app.inject({
+      method: 'POST',
+      url: '/api/developer/suppressions',
+      headers: { authorization: `Bearer ${acme.key}` },
+      payload: { phone: '+14155550182' },
+    });
+    expect(suppressed.statusCode).toBe(201);
     const visit = await rig.visit('supervisor', '#/w/acme/leads');
     const { page } = visit;
     await page.getByText('+14155550182').first().waitFor();
+    await page.getByRole('cell', { name: 'Must not be called' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Call now' }).count()).toBe(1);
     await page.getByLabel('Agent').selectOption(acme.agentId);
     await page.getByText('+14155550182').first().waitFor({ state: 'detached' });
     await page.getByText('+14155550181').first().waitFor();

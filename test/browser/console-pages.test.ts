@@ -105,6 +105,9 @@ describe.skipIf(!hasChromium)('a page of the console', () => {
     );
     await visit.go('#/w/acme/settings');
     expect(await visit.page.locator('.settings nav a').allTextContents()).toEqual(['Your account']);
+    await visit.go('#/w/acme/agents');
+    await visit.page.getByRole('table').waitFor();
+    expect(await visit.page.locator('.page a').count()).toBe(0);
     await visit.close();
   });
 });

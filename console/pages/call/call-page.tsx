@@ -27,6 +27,7 @@ import { Transcript } from './transcript.tsx';
 import { useCall } from './use-call.ts';
 import { isAgentMuted, useCallEvents } from './use-call-events.ts';
 import { useSound } from './use-sound.ts';
+import { useSteps } from './use-steps.ts';
 import { Webhooks } from './webhooks.tsx';
 
 type Tab = 'analysis' | 'replies' | 'tools' | 'events' | 'webhooks' | 'details';
@@ -78,6 +79,7 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
   const tab = TABS.find((one) => one === props.tab) ?? (isLive ? 'events' : 'analysis');
   const mayControl = may('calls:control') || may('calls:write');
   const isSteered = call.status === 'in_progress' && mayControl;
+  const steps = useSteps(enterprise, call, isSteered);
   const events = useCallEvents(enterprise, { callUuid, isLive, isWanted: isSteered || tab === 'events' });
   const playFrom = sound?.playFrom;
   const play = useCallback((atMs: number) => playFrom?.(atMs / 1_000), [playFrom]);
@@ -126,6 +128,7 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
               enterprise={enterprise}
               callUuid={callUuid}
               isMuted={isAgentMuted(events.data ?? [])}
+              steps={steps}
               onChange={events.reload}
             />
           ) : null}

@@ -6,9 +6,19 @@ import { call as words } from '../../texts/en/call.ts';
 import { Button } from '../../ui/button.tsx';
 import { toast } from '../../ui/toast.tsx';
 
-/** `isMuted`: as the call's events have it, whoever did it; `onChange`: they are others now. */
-export function LiveControls(props: { enterprise: string; callUuid: string; isMuted: boolean; onChange(): void }) {
-  const { enterprise, callUuid, isMuted, onChange } = props;
+export interface LiveControlsProps {
+  enterprise: string;
+  callUuid: string;
+  /** As the call's events have it, whoever did it. */
+  isMuted: boolean;
+  /** Of a scripted agent, which follows no other whisper than the id of one. */
+  steps: readonly string[];
+  /** The events are others now. */
+  onChange(): void;
+}
+
+export function LiveControls(props: LiveControlsProps) {
+  const { enterprise, callUuid, isMuted, steps, onChange } = props;
   const [text, setText] = useState('');
   const [interrupts, setInterrupts] = useState(false);
   const send = (body: Control): Promise<unknown> => clientOf(enterprise).controlCall({ callUuid, body });
@@ -53,6 +63,21 @@ export function LiveControls(props: { enterprise: string; callUuid: string; isMu
         <Button title={words.injectHint} isDisabled={text.trim() === ''} onPress={() => speak('inject')}>
           {words.inject}
         </Button>
+        {steps.length === 0 ? null : (
+          <select
+            class="short"
+            aria-label={words.step}
+            onChange={(event) => setText(event.currentTarget.value)}
+            value={steps.includes(text) ? text : ''}
+          >
+            <option value="">{words.step}</option>
+            {steps.map((step) => (
+              <option key={step} value={step}>
+                {step}
+              </option>
+            ))}
+          </select>
+        )}
         <label class="line tiny">
           <input
             type="checkbox"

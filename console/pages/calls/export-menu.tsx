@@ -62,7 +62,7 @@ export function ExportMenu(props: { enterprise: string; filters: Record<string, 
         items={[
           { label: words.exportCsv, run: () => run('csv') },
           { label: words.exportNdjson, run: () => run('ndjson') },
-          { label: exportWords.all, icon: 'calls', run: () => setOpen(true) },
+          { label: exportWords.all, run: () => setOpen(true) },
         ]}
       />
       {isOpen ? (

@@ -73,7 +73,7 @@ export function ViewsMenu({ enterprise, query }: { enterprise: string; query: st
             href: to(['w', enterprise, 'calls'], new URLSearchParams(one.query)),
           })),
           ...USUAL.map(([label, filters]) => ({ label, href: to(['w', enterprise, 'calls'], filters) })),
-          { label: words.allDays, icon: 'calls', href: to(['w', enterprise, 'calls']) },
+          { label: words.allDays, href: to(['w', enterprise, 'calls']) },
           query === '' || here !== undefined
             ? null
             : { label: words.keepView, icon: 'plus', run: () => setEdited('new') },

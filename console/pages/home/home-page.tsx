@@ -205,9 +205,11 @@ function WebhookState({ webhooks }: Pick<Overview, 'webhooks'>) {
   if (webhooks === null || webhooks.url === null) return <p class="soft">{words.noReceiver}</p>;
   return (
     <div class="stack tight">
-      <p class="break">
-        <Words>{webhooks.url}</Words>
-      </p>
+      {may('settings:read') ? (
+        <p class="break">
+          <Words>{webhooks.url}</Words>
+        </p>
+      ) : null}
       {webhooks.failingSince === null ? (
         <p class="soft">{webhooks.waiting === 0 ? words.webhooksCalm : words.webhooksWaiting(webhooks.waiting)}</p>
       ) : (

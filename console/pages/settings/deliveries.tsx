@@ -84,14 +84,15 @@ export function Deliveries({ enterprise }: { enterprise: string }) {
             keyOf={({ id }) => id}
             columns={[
               { name: names.when, cell: ({ createdAt }) => <Time at={createdAt} isExact /> },
-              { name: names.event, cell: ({ event }) => <code>{event}</code> },
+              { name: names.event, isShort: true, cell: ({ event }) => <code>{event}</code> },
               {
                 name: names.call,
+                isShort: true,
                 cell: ({ callUuid }) =>
                   callUuid === null ? (
                     '–'
                   ) : (
-                    <a href={to(['w', enterprise, 'call', callUuid, 'webhooks'])}>{callUuid.slice(0, 8)}…</a>
+                    <a href={to(['w', enterprise, 'call', callUuid, 'webhooks'])}>…{callUuid.slice(-8)}</a>
                   ),
               },
               {

@@ -110,7 +110,7 @@ function Holds({ enterprise }: { enterprise: string }) {
                     callUuid === null ? (
                       words.everyCall
                     ) : (
-                      <a href={to(['w', enterprise, 'call', callUuid])}>{callUuid.slice(0, 8)}…</a>
+                      <a href={to(['w', enterprise, 'call', callUuid])}>…{callUuid.slice(-8)}</a>
                     ),
                 },
                 { name: names.reason, cell: ({ reason }) => <Words>{reason}</Words> },

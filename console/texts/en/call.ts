@@ -121,6 +121,7 @@ export const call = {
     ttsMs: 'Answer and voice',
     transportMs: 'Line',
   },
+  step: 'Step to whisper',
   steps: {
     decidedMs: 'decided that the caller had finished',
     finalWordsMs: 'last words recognised',

@@ -274,7 +274,7 @@ export const limitsWords = {
     apiRequestsPerSecond: 'Requests a second, of each key',
     apiBurst: 'Requests at once, of each key',
     webSessions: 'Web sessions at once',
-    reservedPhoneCalls: 'Of the calls, kept for the telephone',
+    reservedPhoneCalls: 'Calls kept for telephones',
   },
   cap: (most: number) => `At most ${most}`,
   now: 'Now',
