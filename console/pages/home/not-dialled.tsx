@@ -43,8 +43,8 @@ export function NotDialledList(props: {
                 </span>
               )}
               <p class="soft">{cause?.wayOut ?? wayOut}</p>
-              <p class="line">
-                <Place enterprise={enterprise} place={cause?.place} />
+              <p>
+                <Place enterprise={enterprise} place={cause?.place} />{' '}
                 {of === 'calls' ? (
                   <a href={to(['w', enterprise, 'calls'], { ...within, endedReason: reason })}>{words.theCalls}</a>
                 ) : null}
