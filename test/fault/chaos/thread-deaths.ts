@@ -52,9 +52,10 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
       return place(gateway, number);
     }),
   );
+  // Told at once; what a running call tells in passing waits for some seconds, in which a short one is over.
   await untilAll(callUuids, async () => {
     const rows = await database.query<{ call_uuid: string }>(
-      `SELECT DISTINCT call_uuid FROM call_events WHERE kind = 'media.started' AND call_uuid = ANY ($1::uuid[])`,
+      `SELECT call_uuid FROM calls WHERE answered_at IS NOT NULL AND call_uuid = ANY ($1::uuid[])`,
       [callUuids],
     );
     return new Set(rows.map((row) => row.call_uuid));
@@ -158,7 +159,7 @@ async function untilAll(wanted: readonly string[], look: () => Promise<Set<strin
   for (const untilMs = performance.now() + PATIENCE_MS; ; ) {
     const found = await look();
     if (wanted.every((one) => found.has(one))) return;
-    if (performance.now() > untilMs) throw new Error(`only ${found.size} of ${wanted.length} calls have a stream`);
+    if (performance.now() > untilMs) throw new Error(`only ${found.size} of ${wanted.length} calls were answered`);
     await wait(50);
   }
 }
