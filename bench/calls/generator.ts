@@ -4,14 +4,18 @@
  * measures its own lateness and CPU too, so that ours is not blamed for its. Told what to do by IPC (`GeneratorOrder`),
  * says `FromGenerator`, exits when disconnected.
  */
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { createRandom } from '../harness/seeded-random.ts';
 import { MediaSocketClient } from './media-socket-client.ts';
-import { CallTally, type Spread, spreadOf } from './tally.ts';
+import { CallTally, inTimeRatioOf, type Spread, spreadOf } from './tally.ts';
 
 export interface GeneratorOrder {
   /** `ws://host:port/media/plivo/`; the call's id is appended. */
   urlPrefix: string;
+  /** `wss://`: the certificate to trust. */
+  caFile: string | null;
   calls: number;
   /** After the last call has begun. */
   warmUpMs: number;
@@ -37,6 +41,8 @@ export interface GeneratorReport {
   cpuRatio: number;
   /** Messages from the gateway behind the call's own best of the second, ms: jitter and stalls, without drift. */
   arrivalLateness: Spread;
+  /** Audio that came no later than `IN_TIME_MS` against the call's own best of the second, as a share of real time. */
+  inTimeRatio: number;
   /** Samples received by each call in the measured time, as a share of real time: 1 is exact. */
   sampleRatio: { min: number; mean: number; max: number };
   /** The call that was farthest from real time, as a share: 0.001 is 0.1 %. */
@@ -60,6 +66,7 @@ class Load {
   readonly #beganAtMs: Float64Array;
   readonly #sent: Int32Array;
   readonly #sendLateness: number[] = [];
+  readonly #tls: SecureContext | null;
   #open = 0;
   #closedEarly = 0;
   #firstFault = '';
@@ -68,6 +75,7 @@ class Load {
 
   constructor(order: GeneratorOrder) {
     this.#order = order;
+    this.#tls = order.caFile === null ? null : createSecureContext({ ca: readFileSync(order.caFile) });
     this.#beganAtMs = new Float64Array(order.calls).fill(Number.NaN);
     this.#sent = new Int32Array(order.calls);
   }
@@ -97,15 +105,17 @@ class Load {
     const arrival: number[] = [];
     for (const tally of this.#tallies) tally.lateness(arrival);
     const ratios = this.#tallies.map((tally) => tally.sampleRatio);
+    const meanRatio = ratios.reduce((a, b) => a + b, 0) / ratios.length;
     return {
       connected: this.#open,
       closedEarly: this.#closedEarly,
       sendLateness: spreadOf(this.#sendLateness),
       cpuRatio: (cpu.user + cpu.system) / 1000 / measuredMs,
       arrivalLateness: spreadOf(arrival),
+      inTimeRatio: inTimeRatioOf(meanRatio, arrival),
       sampleRatio: {
         min: ratios.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
-        mean: ratios.reduce((a, b) => a + b, 0) / ratios.length,
+        mean: meanRatio,
         max: ratios.reduce((a, b) => Math.max(a, b), 0),
       },
       worstDeviationRatio: ratios.reduce((worst, ratio) => Math.max(worst, Math.abs(ratio - 1)), 0),
@@ -137,19 +147,25 @@ class Load {
     const { urlPrefix, measureMs } = this.#order;
     const tally = new CallTally(measureMs);
     const callId = `load-${String(process.pid).padStart(8, '0')}-${String(index).padStart(6, '0')}`;
-    const client = new MediaSocketClient(`${urlPrefix}${callId}`, callId, PAYLOAD, {
-      onOpen: () => {
-        this.#open++;
-        client.start();
-        this.#beganAtMs[index] = performance.now() + FRAME_MS;
+    const client: MediaSocketClient = new MediaSocketClient(
+      `${urlPrefix}${callId}`,
+      callId,
+      PAYLOAD,
+      {
+        onOpen: () => {
+          this.#open++;
+          client.start();
+          this.#beganAtMs[index] = performance.now() + FRAME_MS;
+        },
+        onMessage: (bytes, start, end, atMs) => tally.receive(bytes, start, end, atMs),
+        onClose: (why) => {
+          if (this.#isEnding) return;
+          this.#closedEarly++;
+          if (this.#firstFault === '') this.#firstFault = why === '' ? 'closed' : why;
+        },
       },
-      onMessage: (bytes, start, end, atMs) => tally.receive(bytes, start, end, atMs),
-      onClose: (why) => {
-        if (this.#isEnding) return;
-        this.#closedEarly++;
-        if (this.#firstFault === '') this.#firstFault = why === '' ? 'closed' : why;
-      },
-    });
+      this.#tls,
+    );
     this.#tallies.push(tally);
     this.#clients.push(client);
   }

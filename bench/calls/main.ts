@@ -1,20 +1,33 @@
 /**
  * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects naive,floor,uws,uws60,ws] [--knee]
- * [--record]`: what a call costs in our gateway and in the one that published examples show, side by side in one run;
- * and how many calls fit on this machine before lateness breaks (`--knee`). `--record` measures what recording costs
- * beside it: the same media process with and without it, in turn. Prints a table and writes `data/bench/calls.json`.
+ * [--knee-of …] [--record] [--tls]`: what a call costs in our gateway and in the one that published examples show, side
+ * by side in one run; and how many calls fit on this machine before lateness breaks (`--knee`). `--record` measures what
+ * recording costs beside it: the same media process with and without it, in turn. `--tls`: what TLS costs, of
+ * uWebSockets.js's own and in a proxy before us. Prints a table and writes `data/bench/calls.json`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { readOptions } from '../harness/options.ts';
 import { findKnee, type Knee } from './knee.ts';
 import { measure, type RunResult } from './measure.ts';
-import { type Subject, startMediaProcess, startNaiveGateway, startUwsFloor } from './subjects.ts';
+import {
+  behindTlsProxy,
+  type Subject,
+  startMediaProcess,
+  startNaiveGateway,
+  startUwsFloor,
+  startUwsFloorWithTls,
+} from './subjects.ts';
 import { printKnees, printSummary } from './table.ts';
+
+const startOurs = (): Promise<Subject> => startMediaProcess('uws', 1);
 
 const STARTERS: Record<string, () => Promise<Subject>> = {
   naive: startNaiveGateway,
   floor: startUwsFloor,
-  uws: () => startMediaProcess('uws', 1),
+  'floor-tls': startUwsFloorWithTls,
+  uws: startOurs,
+  'uws-nginx': () => behindTlsProxy('nginx', startOurs),
+  'uws-haproxy': () => behindTlsProxy('haproxy', startOurs),
   uws60: () => startMediaProcess('uws', 3),
   ws: () => startMediaProcess('ws', 1),
   recorded: () => startMediaProcess('uws', 1, 'warn', true),
@@ -33,19 +46,30 @@ const { values } = readOptions({
     repeat: { type: 'string', default: '5' },
     subjects: { type: 'string' },
     knee: { type: 'boolean', default: false },
+    'knee-of': { type: 'string' },
     record: { type: 'boolean', default: false },
+    tls: { type: 'boolean', default: false },
   },
   meanings: {
     calls: '<N> calls at once',
     seconds: '<N> how long each run is measured',
     repeat: '<N> repetitions',
-    subjects: '<list> of naive, floor (uWebSockets.js alone), uws, uws60, ws, recorded',
+    subjects:
+      '<list> of naive, floor (uWebSockets.js alone), floor-tls, uws, uws60, uws-nginx, uws-haproxy, ws, recorded',
     knee: 'find how many calls each subject carries',
+    'knee-of': '<list> and only these',
     record: 'what recording costs: uws beside the same with the recorder at work',
+    tls: 'what TLS costs: uWebSockets.js alone with its own, and ours behind nginx and HAProxy',
   },
 });
-const names = (values.subjects ?? (values.record ? 'uws,recorded' : 'naive,floor,uws,uws60,ws')).split(',');
-for (const name of names) {
+const usual = values.record
+  ? 'uws,recorded'
+  : values.tls
+    ? 'floor,floor-tls,uws,uws-nginx,uws-haproxy'
+    : 'naive,floor,uws,uws60,ws';
+const names = (values.subjects ?? usual).split(',');
+const kneeNames = values['knee-of']?.split(',') ?? names;
+for (const name of [...names, ...kneeNames]) {
   if (!STARTERS[name]) throw new Error(`--subjects knows ${Object.keys(STARTERS).join(', ')}, not ${name}`);
 }
 
@@ -72,8 +96,8 @@ for (let round = 1; round <= Number(values.repeat); round++) {
 printSummary(results);
 
 const knees: Knee[] = [];
-if (values.knee) {
-  for (const name of names) knees.push(await findKnee(name, (calls) => runOnce(name, calls, KNEE_MEASURE_MS)));
+if (values.knee || values['knee-of'] !== undefined) {
+  for (const name of kneeNames) knees.push(await findKnee(name, (calls) => runOnce(name, calls, KNEE_MEASURE_MS)));
   printKnees(knees);
 }
 mkdirSync('data/bench', { recursive: true });

@@ -22,6 +22,8 @@ export interface RunResult {
   /** The main thread's share (sockets), and the busiest other's (the pipeline thread's; the naive gateway has none). */
   ioMsPerCallSecond: number;
   pipelineMsPerCallSecond: number;
+  /** Of what ends TLS before it; 0: nothing does. */
+  proxyMsPerCallSecond: number;
   /** The same by thread, most first; threads under 1 % of the whole are left out. */
   threads: { tid: number; isMain: boolean; cpuMsPerCallSecond: number }[];
   /** How late frames were handed to the kernel; null where the subject has no schedule to be late against. */
@@ -54,7 +56,10 @@ function readSteal(): { stealMs: number; totalMs: number } {
   return { stealMs: (fields[7] ?? 0) * 10, totalMs: fields.slice(0, 8).reduce((sum, ticks) => sum + ticks, 0) * 10 };
 }
 
-export async function measure(subject: Subject, order: Omit<GeneratorOrder, 'urlPrefix'>): Promise<RunResult> {
+export async function measure(
+  subject: Subject,
+  order: Omit<GeneratorOrder, 'urlPrefix' | 'caFile'>,
+): Promise<RunResult> {
   const generator = fork(builtEntry('bench/calls/generator.js'), [], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
@@ -82,15 +87,18 @@ export async function measure(subject: Subject, order: Omit<GeneratorOrder, 'url
   try {
     await ready;
     const idle = await subject.gauge();
-    generator.send({ ...order, urlPrefix: subject.urlPrefix } satisfies GeneratorOrder);
+    const { urlPrefix, caFile } = subject;
+    generator.send({ ...order, urlPrefix, caFile } satisfies GeneratorOrder);
     await began;
     const probe = startNoiseProbe(readSteal);
     subject.countCollections();
     const sendsBefore = subject.sends();
     const before = readThreadCpu(subject.pid);
+    const proxyBefore = readProxyCpu(subject);
     const beganAtMs = performance.now();
     await ended;
     const after = readThreadCpu(subject.pid);
+    const proxyMs = readProxyCpu(subject) - proxyBefore;
     const seconds = (performance.now() - beganAtMs) / 1000;
     const busyBytes = residentBytes(subject.pid);
     const sendLateness = lateSince(sendsBefore, subject.sends());
@@ -104,6 +112,7 @@ export async function measure(subject: Subject, order: Omit<GeneratorOrder, 'url
       report,
       before,
       after,
+      proxyMs,
       idle,
       heap,
       busyBytes,
@@ -116,6 +125,10 @@ export async function measure(subject: Subject, order: Omit<GeneratorOrder, 'url
   }
 }
 
+function readProxyCpu({ proxyPid }: Subject): number {
+  return proxyPid === null ? 0 : readThreadCpu(proxyPid).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+}
+
 interface Readings {
   subject: Subject;
   calls: number;
@@ -123,6 +136,7 @@ interface Readings {
   report: GeneratorReport;
   before: ReturnType<typeof readThreadCpu>;
   after: ReturnType<typeof readThreadCpu>;
+  proxyMs: number;
   idle: HeapReading;
   heap: HeapReading;
   busyBytes: number;
@@ -144,6 +158,7 @@ function resultOf({ subject, calls, seconds, report, idle, heap, busyBytes, nois
     cpuMsPerCallSecond: perCallSecond(wholeMs),
     ioMsPerCallSecond: perCallSecond(main?.cpuMs ?? 0),
     pipelineMsPerCallSecond: subject.hasPipelineThread ? perCallSecond(others[0]?.cpuMs ?? 0) : 0,
+    proxyMsPerCallSecond: perCallSecond(rest.proxyMs),
     threads: threads
       .filter((thread) => thread.cpuMs > wholeMs / 100)
       .map(({ tid, cpuMs }) => ({ tid, isMain: tid === subject.pid, cpuMsPerCallSecond: perCallSecond(cpuMs) })),

@@ -5,6 +5,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely, type SecureContext } from 'node:tls';
 
 export interface FarEnd {
   /** The handshake is done. */
@@ -48,8 +49,11 @@ export class MediaSocketClient {
   #sequence = 1;
   #why = '';
 
-  /** `url` is `ws://host:port/path`; `payload` one 20 ms frame in base64, repeated for ever. Dials at once. */
-  constructor(url: string, callId: string, payload: string, farEnd: FarEnd) {
+  /**
+   * `url` is `ws://host:port/path`; `payload` one 20 ms frame in base64, repeated for ever; `tls`: whom to trust of
+   * `wss://`, null else. Dials at once.
+   */
+  constructor(url: string, callId: string, payload: string, farEnd: FarEnd, tls: SecureContext | null = null) {
     const { hostname, port, pathname, host } = new URL(url);
     this.callId = callId;
     this.#farEnd = farEnd;
@@ -60,19 +64,16 @@ export class MediaSocketClient {
     this.#media = frame;
     this.#counterAt = [...text.matchAll(/"0{9}"/g)].map((match) => textStart + match.index + 1);
     this.#payloadAt = textStart + text.indexOf('"payload":"') + '"payload":"'.length;
-    this.#socket = connect({
-      host: hostname,
-      port: Number(port),
-      noDelay: true,
-      onread: {
-        buffer: readBuffer,
-        callback: (lengthBytes, buffer) => {
-          this.#received(buffer as Buffer, lengthBytes);
-          return true;
-        },
+    const onread = {
+      buffer: readBuffer,
+      callback: (lengthBytes: number, buffer: Uint8Array) => {
+        this.#received(buffer as Buffer, lengthBytes);
+        return true;
       },
-    });
-    this.#socket.once('connect', () => {
+    };
+    const to = { host: hostname, port: Number(port), noDelay: true, onread };
+    this.#socket = tls === null ? connect(to) : connectSecurely({ ...to, secureContext: tls });
+    this.#socket.once(tls === null ? 'connect' : 'secureConnect', () => {
       const key = randomBytes(16).toString('base64');
       this.#socket.write(
         `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,

@@ -15,12 +15,17 @@ import { freePort } from '../harness/free-port.ts';
 import type { HeapReading } from './heap-gauge.ts';
 import type { SendCounts } from './send-lateness.ts';
 import { startStubControl } from './stub-control.ts';
+import { makeCertificate, type ProxyKind, startTlsProxy } from './tls-ends.ts';
 
 export interface Subject {
   name: string;
   /** The call's id is appended. */
   urlPrefix: string;
   pid: number;
+  /** Of what stands before it and is measured with it; null: nothing does. */
+  proxyPid: number | null;
+  /** Which certificate the far end is to trust; null: no TLS. */
+  caFile: string | null;
   /** The naive gateway does all on one thread. */
   hasPipelineThread: boolean;
   /** What the frames sent so far were late by; null where there is no such count. */
@@ -53,9 +58,13 @@ function gaugeOf(child: ChildProcess): Pick<Subject, 'gauge' | 'countCollections
 }
 
 /** All on one thread, and nothing but sockets. */
-function startOther(name: string, entry: string): () => Promise<Subject> {
+function startOther(name: string, entry: string, env: Record<string, string> = {}): () => Promise<Subject> {
   return async () => {
-    const child = fork(builtEntry(entry), [], { ...GAUGED, stdio: ['ignore', 'pipe', 'inherit', 'ipc', 'pipe'] });
+    const child = fork(builtEntry(entry), [], {
+      ...GAUGED,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc', 'pipe'],
+    });
     const line = await new Promise<string>((done) =>
       child.stdout?.once('data', (data: Buffer) => done(data.toString())),
     );
@@ -64,6 +73,8 @@ function startOther(name: string, entry: string): () => Promise<Subject> {
       name,
       urlPrefix: `${url}/media/plivo/`,
       pid: child.pid ?? 0,
+      proxyPid: null,
+      caFile: null,
       hasPipelineThread: false,
       sends: () => null,
       ...gaugeOf(child),
@@ -76,6 +87,48 @@ export const NAIVE = 'naive ws';
 export const FLOOR = 'uWS alone';
 export const startNaiveGateway = startOther(NAIVE, 'bench/calls/naive-gateway.js');
 export const startUwsFloor = startOther(FLOOR, 'bench/calls/uws-floor.js');
+
+/** uWebSockets.js alone, which ends TLS itself. */
+export async function startUwsFloorWithTls(): Promise<Subject> {
+  const certificate = makeCertificate();
+  const { keyFile, certFile } = certificate;
+  const env = { PARLEY_BENCH_TLS: JSON.stringify({ keyFile, certFile }) };
+  const subject = await startOther(`${FLOOR}, TLS`, 'bench/calls/uws-floor.js', env)();
+  return {
+    ...subject,
+    caFile: certFile,
+    async stop() {
+      await subject.stop();
+      certificate.remove();
+    },
+  };
+}
+
+/** A subject with a proxy before it that ends TLS. */
+export async function behindTlsProxy(kind: ProxyKind, start: () => Promise<Subject>): Promise<Subject> {
+  const subject = await start();
+  const certificate = makeCertificate();
+  const { port: upstreamPort, pathname } = new URL(subject.urlPrefix);
+  try {
+    const proxy = await startTlsProxy(kind, Number(upstreamPort), certificate);
+    return {
+      ...subject,
+      name: `${subject.name}, TLS in ${kind}`,
+      urlPrefix: `wss://127.0.0.1:${proxy.port}${pathname}`,
+      proxyPid: proxy.pid,
+      caFile: certificate.certFile,
+      async stop() {
+        await proxy.stop();
+        await subject.stop();
+        certificate.remove();
+      },
+    };
+  } catch (error) {
+    await subject.stop();
+    certificate.remove();
+    throw error;
+  }
+}
 
 export async function startMediaProcess(
   socketServer: 'uws' | 'ws',
@@ -100,6 +153,8 @@ export async function startMediaProcess(
     framesPerMessage: { plivo: framesPerMessage },
     metricsEveryMs: METRICS_EVERY_MS,
     socketServer,
+    // Where TLS ends before it.
+    trustedProxies: ['127.0.0.1/32'],
     logLevel,
   };
   const child = fork(builtEntry('media/main.js'), [], {
@@ -116,6 +171,8 @@ export async function startMediaProcess(
     name: `parley ${running} ${framesPerMessage * 20} ms${record ? ', recorded' : ''}`,
     urlPrefix: `ws://127.0.0.1:${port}/media/plivo/`,
     pid: child.pid ?? 0,
+    proxyPid: null,
+    caFile: null,
     hasPipelineThread: true,
     sends: () => control.sends(),
     ...gaugeOf(child),

@@ -5,6 +5,7 @@ import { percentiles } from '../harness/percentile.ts';
 import type { Knee } from './knee.ts';
 import type { RunResult } from './measure.ts';
 import { FLOOR, NAIVE } from './subjects.ts';
+import { IN_TIME_MS } from './tally.ts';
 
 function medianOf(values: number[]): { median: number; min: number; max: number } {
   const [min, median, max] = percentiles(values.length === 0 ? [0] : values, [0, 0.5, 1]);
@@ -18,19 +19,22 @@ function cell(values: (number | null)[], digits: number): string {
   return `${median.toFixed(digits)} [${min.toFixed(digits)}–${max.toFixed(digits)}]`;
 }
 
-/** What the comparison is about: the threads that every frame passes. */
-const framePathMs = (result: RunResult): number => result.ioMsPerCallSecond + result.pipelineMsPerCallSecond;
+/** What the comparison is about: the threads that every frame passes, and what ends TLS before them. */
+const framePathMs = (result: RunResult): number =>
+  result.ioMsPerCallSecond + result.pipelineMsPerCallSecond + result.proxyMsPerCallSecond;
 
 const ROWS: { name: string; digits: number; value: (result: RunResult) => number | null }[] = [
   { name: 'CPU ms per call-second', digits: 3, value: framePathMs },
   { name: '  I/O thread', digits: 3, value: (result) => result.ioMsPerCallSecond },
   { name: '  pipeline thread', digits: 3, value: (result) => result.pipelineMsPerCallSecond },
+  { name: '  proxy, for TLS', digits: 3, value: (result) => result.proxyMsPerCallSecond },
   { name: '  whole process', digits: 3, value: (result) => result.cpuMsPerCallSecond },
   {
-    name: 'CPU ms per second played',
+    name: `CPU ms a second in time`,
     digits: 3,
-    value: (result) => framePathMs(result) / result.report.sampleRatio.mean,
+    value: (result) => (result.report.inTimeRatio === 0 ? null : framePathMs(result) / result.report.inTimeRatio),
   },
+  { name: `in time (${IN_TIME_MS} ms), %`, digits: 2, value: (result) => result.report.inTimeRatio * 100 },
   { name: 'late at our send, p50 ms', digits: 2, value: (result) => result.sendLateness?.p50Ms ?? null },
   { name: 'late at our send, p99 ms', digits: 2, value: (result) => result.sendLateness?.p99Ms ?? null },
   { name: 'late at the far end, p50', digits: 2, value: (result) => result.report.arrivalLateness.p50Ms },
@@ -47,6 +51,8 @@ const ROWS: { name: string; digits: number; value: (result: RunResult) => number
   { name: 'machine noise p99 ms', digits: 2, value: (result) => result.noise.p99Ms },
 ];
 
+const widthOf = (subject: string): number => Math.max(26, subject.length + 2);
+
 export function printSummary(results: RunResult[]): void {
   const subjects = [...new Set(results.map((result) => result.subject))];
   const valid = (subject: string): RunResult[] => {
@@ -57,9 +63,9 @@ export function printSummary(results: RunResult[]): void {
   const voids = results.filter((result) => result.voidBecause !== null);
   console.log(`\n${results[0]?.calls ?? 0} calls, ${results.length} runs, ${voids.length} void; median [min–max]`);
   for (const { subject, voidBecause } of voids) console.log(`void: ${subject}, ${voidBecause}`);
-  console.log(`${''.padEnd(28)}${subjects.map((subject) => subject.padEnd(26)).join('')}`);
+  console.log(`${''.padEnd(28)}${subjects.map((subject) => subject.padEnd(widthOf(subject))).join('')}`);
   for (const row of ROWS) {
-    const cells = subjects.map((subject) => cell(valid(subject).map(row.value), row.digits).padEnd(26));
+    const cells = subjects.map((subject) => cell(valid(subject).map(row.value), row.digits).padEnd(widthOf(subject)));
     console.log(`${row.name.padEnd(28)}${cells.join('')}`);
   }
   const cpuOf = (subject: string): number => medianOf(valid(subject).map(framePathMs)).median;
@@ -73,12 +79,21 @@ export function printSummary(results: RunResult[]): void {
       .map(({ name, words }) => `${(cpuOf(subject) / cpuOf(name)).toFixed(2)} ${words}`);
     if (subject !== NAIVE && shares.length > 0) console.log(`${subject}: ${shares.join(', ')}`);
   }
+  const ioOf = (subject: string): number => medianOf(valid(subject).map((one) => one.ioMsPerCallSecond)).median;
+  if (!subjects.includes(FLOOR) || ioOf(FLOOR) === 0) return;
+  for (const subject of subjects) {
+    if (subject === FLOOR) continue;
+    console.log(`${subject}: its I/O thread ${(ioOf(subject) / ioOf(FLOOR)).toFixed(2)} of uWebSockets.js alone's`);
+  }
 }
 
 export function printKnees(knees: Knee[]): void {
   console.log('\ncalls at the knee (p99 at most 10 ms late at the far end, at least 99.5 % of real time)');
-  for (const { subject, calls, bytesPerCall, brokeBy } of knees)
+  const floor = knees.find(({ subject }) => subject === FLOOR)?.calls ?? 0;
+  for (const { subject, calls, bytesPerCall, brokeBy } of knees) {
+    const share = floor === 0 || subject === FLOOR ? '' : `${(calls / floor).toFixed(2)} of uWebSockets.js alone; `;
     console.log(
-      `${subject.padEnd(20)}${String(calls).padStart(6)}   ${(bytesPerCall / 1024).toFixed(0)} kB resident a further call; broke by: ${brokeBy}`,
+      `${subject.padEnd(20)}${String(calls).padStart(6)}   ${share}${(bytesPerCall / 1024).toFixed(0)} kB resident a further call; broke by: ${brokeBy}`,
     );
+  }
 }

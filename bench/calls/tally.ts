@@ -96,6 +96,18 @@ export class CallTally {
   }
 }
 
+/** A message that is later than this has left a hole in what a far end plays that waits no longer for it. */
+export const IN_TIME_MS = 20;
+
+/**
+ * Audio that came in time, as a share of real time: of what came (`sampleRatio`, what is above real time counts for
+ * nothing) the share of the messages that were no later than `IN_TIME_MS`. 0 of none.
+ */
+export function inTimeRatioOf(sampleRatio: number, latenesses: readonly number[]): number {
+  const inTime = latenesses.reduce((count, lateMs) => (lateMs <= IN_TIME_MS ? count + 1 : count), 0);
+  return latenesses.length === 0 ? 0 : (Math.min(1, sampleRatio) * inTime) / latenesses.length;
+}
+
 /** All 0 of none. */
 export function spreadOf(values: readonly number[] | Float64Array): Spread {
   const [p50Ms, p99Ms, maxMs] = percentiles(values.length === 0 ? [0] : values, [0.5, 0.99, 1]);

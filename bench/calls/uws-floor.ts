@@ -1,8 +1,8 @@
 /**
  * The floor of every gateway on this machine, a subject of `bench -- calls`: uWebSockets.js and nothing else. What
  * comes is thrown away unread, and each call is sent one constant message a frame on one absolute schedule, so that it
- * keeps time. No codec, no rings, no playhead, no second thread. A process of its own: prints its address, ends on
- * SIGTERM.
+ * keeps time. No codec, no rings, no playhead, no second thread. With TLS of its own where it is given a key and a
+ * certificate (`PARLEY_BENCH_TLS`, JSON). A process of its own: prints its address, ends on SIGTERM.
  */
 import { loadUwsBinary } from '../../media/io/socket-server/uws-server.ts';
 
@@ -46,7 +46,8 @@ function serve(): void {
   setTimeout(serve, zeroMs + (served + 1) * SLOT_MS - performance.now());
 }
 
-const app = uws.App();
+const tls = JSON.parse(process.env['PARLEY_BENCH_TLS'] ?? 'null') as { keyFile: string; certFile: string } | null;
+const app = tls === null ? uws.App() : uws.SSLApp({ key_file_name: tls.keyFile, cert_file_name: tls.certFile });
 app.ws<{ slot: number }>('/*', {
   compression: uws.DISABLED,
   maxPayloadLength: 16 * 1024,
@@ -68,7 +69,7 @@ app.ws<{ slot: number }>('/*', {
 app.listen('127.0.0.1', 0, (token) => {
   if (token === false) throw new Error('uWebSockets.js alone found no port on 127.0.0.1');
   const port = uws.us_socket_local_port(token as unknown as Parameters<typeof uws.us_socket_local_port>[0]);
-  console.log(JSON.stringify({ url: `ws://127.0.0.1:${port}` }));
+  console.log(JSON.stringify({ url: `${tls === null ? 'ws' : 'wss'}://127.0.0.1:${port}` }));
   serve();
 });
 

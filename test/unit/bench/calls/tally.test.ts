@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lateSince, type SendCounts } from '../../../../bench/calls/send-lateness.ts';
-import { CallTally } from '../../../../bench/calls/tally.ts';
+import { CallTally, inTimeRatioOf } from '../../../../bench/calls/tally.ts';
 
 const MESSAGE_BYTES = new Map([1, 3].map((frames) => [frames, messageOf(frames * 160)]));
 
@@ -16,6 +16,13 @@ function hear(frames: 1 | 3, everyMs: number, jitterMs: (i: number) => number = 
   for (let i = 0; i * everyMs < 10_000; i++) tally.receive(message, 0, message.length, 500 + i * everyMs + jitterMs(i));
   return tally;
 }
+
+test('in time is what came, without what was late, and never more than real time', () => {
+  expect(inTimeRatioOf(1, [0, 1, 20, 20.1])).toBe(0.75);
+  expect(inTimeRatioOf(0.98, [0, 0])).toBe(0.98);
+  expect(inTimeRatioOf(1.01, [0, 0])).toBe(1);
+  expect(inTimeRatioOf(0, [])).toBe(0);
+});
 
 describe('what the load generator hears', () => {
   test.each([
