@@ -75,7 +75,7 @@ describe('the balancer of the compose file', () => {
     const ready = new Set(['a', 'b']);
     const port = await freePort();
     const child = spawn('haproxy', ['-db', '-f', join(DEPLOY, 'compose/haproxy.cfg')], {
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         ...process.env,
         BIND: `127.0.0.1:${port}`,
@@ -84,12 +84,19 @@ describe('the balancer of the compose file', () => {
       },
     });
     stops.push(() => endChild(child, 5_000));
-    await Promise.race([once(child, 'spawn'), once(child, 'error')]);
+    let said = '';
+    child.stderr.on('data', (text: Buffer) => {
+      said += text.toString();
+    });
+    await once(child, 'spawn');
     const ask = async (path: string): Promise<{ name: string; url: string; from: string }> => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`);
       return (await answer.json()) as { name: string; url: string; from: string };
     };
-    await eventually('the balancer', () => ask('/').catch(() => null));
+    await eventually('the balancer', () => {
+      expect(child.exitCode, said).toBeNull();
+      return ask('/').catch(() => null);
+    });
     expect(await ask('/n/a/plivo/1')).toEqual({ name: 'a', url: '/n/a/plivo/1', from: '127.0.0.1' });
     expect(await ask('/n/b/plivo/1')).toMatchObject({ name: 'b', url: '/n/b/plivo/1' });
     expect((await ask('/n/gone/plivo/1')).url).toBe('/n/gone/plivo/1');
