@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { EMULATED_CALLEE_NUMBER, EMULATED_LINE_NUMBER } from '../../src/carriers/emulated-account.ts';
+import { EMULATED_CALLEE_NUMBER } from '../../src/carriers/emulated-account.ts';
 import { startBookingPlay } from '../demo/booking/booking-play.ts';
 import { freePort } from '../harness/free-port.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
@@ -90,8 +90,8 @@ async function run(): Promise<string[]> {
 }
 
 async function hold(gateway: Gateway, metadata: Readonly<Record<string, string>>): Promise<void> {
-  const { agentId, enterprise, client } = gateway;
-  const call = { from: EMULATED_LINE_NUMBER, to: EMULATED_CALLEE_NUMBER, agentId, enterprise, metadata };
+  const { agentId, enterprise, lineId, client } = gateway;
+  const call = { from: lineId, to: EMULATED_CALLEE_NUMBER, agentId, enterprise, metadata };
   const placed = await client.place(call);
   if (placed.body.callUuid === undefined) throw new Error(`the call was refused: ${placed.body.message}`);
   await client.waitFor(placed.body.callUuid, 'an end', ({ endedAt }) => endedAt !== null);
