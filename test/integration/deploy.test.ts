@@ -1,7 +1,7 @@
 /** What lies in `deploy/`, beside what it is for: a service's metrics, and nodes behind the balancer. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { familiesOf, familyOf } from '../../bench/alerts/metrics-text.ts';
 import { dashboardQueries, seriesIn } from '../../bench/alerts/written.ts';
+import { briefAgent } from '../../bench/harness/brief-agent.ts';
 import { endChild } from '../../bench/harness/end-child.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
 import { startGateway } from '../../bench/harness/gateway.ts';
-import { briefAgent } from '../../bench/harness/brief-agent.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import { DEPLOY, deployFile } from '../support/deploy-files.ts';
 import { eventually } from '../support/eventually.ts';
@@ -48,11 +48,19 @@ describe('metrics', () => {
     const missing = (text: string): string[] =>
       [...seriesIn(text)].filter((name) => !OF_TRACES.test(name) && !families.has(familyOf(name, families)));
     expect(missing(deployFile('prometheus/alerts.yml'))).toEqual([]);
-    expect(missing(dashboardQueries().map(({ expr }) => expr).join('\n'))).toEqual([]);
+    expect(
+      missing(
+        dashboardQueries()
+          .map(({ expr }) => expr)
+          .join('\n'),
+      ),
+    ).toEqual([]);
     const page = readFileSync(join(packageRoot(), 'docs/operations.md'), 'utf8');
     const documented = page.slice(page.indexOf('\n## Metrics'), page.indexOf('\n## Traces'));
     expect(missing(documented)).toEqual([]);
-    expect([...families].filter((name) => name.startsWith('parley_') && !documented.includes(`\`${name}\``))).toEqual([]);
+    expect([...families].filter((name) => name.startsWith('parley_') && !documented.includes(`\`${name}\``))).toEqual(
+      [],
+    );
   });
 });
 
