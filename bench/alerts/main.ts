@@ -90,8 +90,9 @@ async function run(): Promise<string[]> {
 }
 
 async function hold(gateway: Gateway, metadata: Readonly<Record<string, string>>): Promise<void> {
-  const { agentId, enterprise, client } = gateway;
-  const placed = await client.place({ to: EMULATED_CALLEE_NUMBER, agentId, enterprise, metadata });
+  const { agentId, enterprise, lineId, client } = gateway;
+  const call = { from: lineId, to: EMULATED_CALLEE_NUMBER, agentId, enterprise, metadata };
+  const placed = await client.place(call);
   if (placed.body.callUuid === undefined) throw new Error(`the call was refused: ${placed.body.message}`);
   await client.waitFor(placed.body.callUuid, 'an end', ({ endedAt }) => endedAt !== null);
 }

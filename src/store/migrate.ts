@@ -103,7 +103,10 @@ async function runAll(options: {
 }): Promise<Omit<Migrated, 'newer'>> {
   const { client, folder, say } = options;
   const { runner } = await import('node-pg-migrate');
-  const before = await ranOf(client);
+  const session: Queryable = {
+    query: async <Row extends object>(sql: string) => (await client.query<Row>(sql)).rows,
+  };
+  const before = await ranOf(session);
   for (let gaveWay = 0, pauseMs = FIRST_PAUSE_MS; ; gaveWay++, pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       await dropHalfMade(client, folder);
@@ -120,7 +123,7 @@ async function runAll(options: {
         migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadFiles }],
         log: () => {},
       });
-      const after = await ranOf(client);
+      const after = await ranOf(session);
       return { done: [...after].filter((name) => !before.has(name)), gaveWay };
     } catch (error) {
       const { code } = error as { code?: unknown };
@@ -194,10 +197,11 @@ async function compare(connectionString: string, known: string[]): Promise<{ mis
   }
 }
 
-async function ranOf(database: Queryable | pg.Client): Promise<Set<string>> {
+/** In order; empty where there is no table of them yet. */
+async function ranOf(database: Queryable): Promise<Set<string>> {
   try {
-    const answer = await database.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
-    return new Set((Array.isArray(answer) ? answer : answer.rows).map(({ name }) => name));
+    const rows = await database.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
+    return new Set(rows.map(({ name }) => name));
   } catch (error) {
     if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return new Set();
     throw error;

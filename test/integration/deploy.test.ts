@@ -1,7 +1,7 @@
 /** What lies in `deploy/`, beside what it is for: a service's metrics, and nodes behind the balancer. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { familiesOf, familyOf } from '../../bench/alerts/metrics-text.ts';
 import { dashboardQueries, seriesIn } from '../../bench/alerts/written.ts';
+import { briefAgent } from '../../bench/harness/brief-agent.ts';
 import { endChild } from '../../bench/harness/end-child.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
 import { startGateway } from '../../bench/harness/gateway.ts';
-import { briefAgent } from '../../bench/harness/brief-agent.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import { DEPLOY, deployFile } from '../support/deploy-files.ts';
 import { eventually } from '../support/eventually.ts';
@@ -48,11 +48,19 @@ describe('metrics', () => {
     const missing = (text: string): string[] =>
       [...seriesIn(text)].filter((name) => !OF_TRACES.test(name) && !families.has(familyOf(name, families)));
     expect(missing(deployFile('prometheus/alerts.yml'))).toEqual([]);
-    expect(missing(dashboardQueries().map(({ expr }) => expr).join('\n'))).toEqual([]);
+    expect(
+      missing(
+        dashboardQueries()
+          .map(({ expr }) => expr)
+          .join('\n'),
+      ),
+    ).toEqual([]);
     const page = readFileSync(join(packageRoot(), 'docs/operations.md'), 'utf8');
     const documented = page.slice(page.indexOf('\n## Metrics'), page.indexOf('\n## Traces'));
     expect(missing(documented)).toEqual([]);
-    expect([...families].filter((name) => name.startsWith('parley_') && !documented.includes(`\`${name}\``))).toEqual([]);
+    expect([...families].filter((name) => name.startsWith('parley_') && !documented.includes(`\`${name}\``))).toEqual(
+      [],
+    );
   });
 });
 
@@ -75,7 +83,7 @@ describe('the balancer of the compose file', () => {
     const ready = new Set(['a', 'b']);
     const port = await freePort();
     const child = spawn('haproxy', ['-db', '-f', join(DEPLOY, 'compose/haproxy.cfg')], {
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         ...process.env,
         BIND: `127.0.0.1:${port}`,
@@ -84,12 +92,19 @@ describe('the balancer of the compose file', () => {
       },
     });
     stops.push(() => endChild(child, 5_000));
-    await Promise.race([once(child, 'spawn'), once(child, 'error')]);
+    let said = '';
+    child.stderr.on('data', (text: Buffer) => {
+      said += text.toString();
+    });
+    await once(child, 'spawn');
     const ask = async (path: string): Promise<{ name: string; url: string; from: string }> => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`);
       return (await answer.json()) as { name: string; url: string; from: string };
     };
-    await eventually('the balancer', () => ask('/').catch(() => null));
+    await eventually('the balancer', () => {
+      expect(child.exitCode, said).toBeNull();
+      return ask('/').catch(() => null);
+    });
     expect(await ask('/n/a/plivo/1')).toEqual({ name: 'a', url: '/n/a/plivo/1', from: '127.0.0.1' });
     expect(await ask('/n/b/plivo/1')).toMatchObject({ name: 'b', url: '/n/b/plivo/1' });
     expect((await ask('/n/gone/plivo/1')).url).toBe('/n/gone/plivo/1');

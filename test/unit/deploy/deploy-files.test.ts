@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { alertNames } from '../../../bench/alerts/written.ts';
 import { FAULTS } from '../../../bench/alerts/faults.ts';
+import { alertNames } from '../../../bench/alerts/written.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { loadServiceSettings } from '../../../src/config/service-settings.ts';
 import { CHART, chartTemplates, chartValues, deployFile, settingNames } from '../../support/deploy-files.ts';
@@ -18,6 +18,10 @@ function has(program: string, ...parameters: string[]): boolean {
 
 /** Of the pod or container, not of Parley. */
 const NOT_OURS = new Set(['POD_IP', 'NODE_ENV', 'TMPDIR']);
+
+interface Schema {
+  properties?: Record<string, Schema>;
+}
 
 const unknown = (names: Iterable<string>): string[] =>
   [...new Set(names)].filter((name) => !NOT_OURS.has(name) && !settingNames().has(name));
@@ -33,6 +37,23 @@ describe('the chart', () => {
     const all = new Set(values.map(({ path }) => path));
     expect([...used].filter((path) => !all.has(path))).toEqual([]);
     expect(values.filter(({ path, isExplained }) => !path.includes('.') && !isExplained)).toEqual([]);
+  });
+
+  it('takes no value that is not there: its schema has the same ones', () => {
+    const pathsOf = ({ properties = {} }: Schema, before: string): string[] =>
+      Object.entries(properties).flatMap(([name, below]) => [
+        `${before}${name}`,
+        ...pathsOf(below, `${before}${name}.`),
+      ]);
+    const schema = JSON.parse(deployFile('helm/parley/values.schema.json')) as Schema;
+    const paths = pathsOf(schema, '').filter((path) => path !== 'global');
+    const below = (path: string): boolean => path.startsWith('resources.');
+    expect(paths.toSorted()).toEqual(
+      values
+        .map(({ path }) => path)
+        .filter((path) => !below(path))
+        .toSorted(),
+    );
   });
 
   it('sets what the service knows', () => {
@@ -62,7 +83,13 @@ describe('the chart', () => {
     };
     const without = helm('{}');
     expect(without.status).not.toBe(0);
-    for (const path of ['image.repository', 'publicUrl', 'database.secretName', 'masterKey.secretName', 'recordings.bucket'])
+    for (const path of [
+      'image.repository',
+      'publicUrl',
+      'database.secretName',
+      'masterKey.secretName',
+      'recordings.bucket',
+    ])
       expect(without.said).toContain(path);
     const { status, said } = helm(
       JSON.stringify({
@@ -106,7 +133,10 @@ describe('the compose file and the units', () => {
 
   it('has an example of settings with which a node starts', () => {
     const given = Object.fromEntries(
-      [...deployFile('systemd/parley.env.example').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
+      [...deployFile('systemd/parley.env.example').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [
+        name!,
+        value!,
+      ]),
     );
     const whole = {
       ...given,
