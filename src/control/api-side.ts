@@ -77,6 +77,7 @@ export function createApi(
         database: shared.database,
         publicUrl: shared.publicUrl,
         runId: parts.runId,
+        nodeName: parts.node.name,
         members: () => pool.members(),
         admission: () => course.admission.state(),
         isOverloaded: () => ground.overload.isOverloaded(),

@@ -1935,6 +1935,8 @@ export interface ServiceState {
   node: string;
   /** Names this run */
   instance: string;
+  /** Of the node that answers, like `PARLEY_NODE` */
+  nodeName: string;
   /** UTC, milliseconds */
   startedAt: string;
   publicUrl: string;
@@ -1953,7 +1955,7 @@ export interface ServiceState {
     /** It is late with its own work */
     isOverloaded: boolean;
   };
-  /** The processes that carry calls */
+  /** The processes that carry calls, of the node that answers */
   media: {
     mediaId: string;
     connected: boolean;
@@ -1967,6 +1969,20 @@ export interface ServiceState {
     /** What there is least of */
     scarce: string | null;
     socketServer: 'uws' | 'ws' | null;
+  }[];
+  /** The processes of all other nodes, by what each beat of theirs tells the database */
+  otherNodes: {
+    node: string;
+    mediaId: string;
+    calls: number;
+    capacity: number;
+    /** By its own measure; null: not measured yet */
+    moreCalls: number | null;
+    draining: boolean;
+    /** Since it was heard of */
+    silentMs: number;
+    /** It is silent for longer than it may be: if its node is dead, its calls are given up */
+    isOverdue: boolean;
   }[];
   database: { version: string; sizeBytes: number; connections: number; mostConnections: number };
   liveCalls: number;
@@ -3821,7 +3837,7 @@ export interface Operations {
   /**
    * What the service runs as, and how busy it is.
    *
-   * Of the node that answers: its processes, machine and database.
+   * Of the node that answers: its processes, machine and database; of the others what their processes tell.
    *
    * Takes an operator's key.
    */
