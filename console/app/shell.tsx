@@ -74,9 +74,15 @@ export function Shell({ session }: { session: Session }) {
             query={query}
           />
         ) : session.workspaces.length === 0 && !session.user.isOperator ? (
-          <Empty title={words.noWorkspace}>{words.noWorkspaceHint}</Empty>
+          <>
+            <h1 class="hidden">{words.noWorkspace}</h1>
+            <Empty title={words.noWorkspace}>{words.noWorkspaceHint}</Empty>
+          </>
         ) : kind === undefined ? null : (
-          <Failure error={new Error(common.notFound)} />
+          <>
+            <h1 class="hidden">{common.notFound}</h1>
+            <Failure error={new Error(common.notFound)} />
+          </>
         )}
       </main>
       {isLost.value ? (
