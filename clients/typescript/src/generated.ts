@@ -2744,7 +2744,8 @@ export interface Operations {
   /**
    * End a call.
    *
-   * Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`.
+   * Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`; by a person at
+   * the console `completed/operator_hangup`.
    *
    * The key needs `calls:write`.
    */
