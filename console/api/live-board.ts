@@ -109,8 +109,8 @@ export function followLive(enterprise: string): { board: { readonly value: LiveB
     source.addEventListener('heartbeat', ({ data }) => heard(JSON.parse(data) as { admission: Admission }));
     source.addEventListener('error', () => {
       lost();
-      // What is not a stream the browser does not ask for again.
-      if (source.readyState === EventSource.CLOSED) openLater();
+      // Sooner than the browser would by itself, and in a way that tells why there is no stream any more.
+      openLater();
     });
   }
 

@@ -1688,7 +1688,7 @@ export interface LegalHold {
   /** Null: every call of the workspace */
   callUuid: string | null;
   reason: string;
-  /** As in the audit. A key releases only what a key has placed */
+  /** As in the audit. A key releases only what a key has placed, a person also what a person has */
   placedBy: string;
   /** UTC, milliseconds */
   placedAt: string;
@@ -3663,7 +3663,8 @@ export interface Operations {
   /**
    * Release a legal hold.
    *
-   * What is due is removed at the next purge. A hold that the operator has placed, the operator releases.
+   * What is due is removed at the next purge. A hold that the operator has placed, the operator releases;
+   * one that a person has placed, a person.
    *
    * The key needs `settings:write`.
    */
