@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)('people of the console', () => {
     ]);
     await page.getByLabel('Day', { exact: true }).fill('2026-01-02');
     await page.getByText('You are no longer in').waitFor();
-    await page.getByText('You belong to no workspace yet').waitFor();
+    await page.getByRole('heading', { name: 'You belong to no workspace yet' }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     expect(visit.errors).toEqual([]);
     await visit.close();
