@@ -1,4 +1,7 @@
-/** What the node runs as and how busy it is, and what other nodes tell of themselves, for the operator. Read each time, kept nowhere; for `api-side.ts`. */
+/**
+ * What the node runs as and how busy it is, and what other nodes tell of themselves, for the operator. Read each time,
+ * kept nowhere; for `api-side.ts`.
+ */
 import { readFileSync } from 'node:fs';
 import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Ends a call because somebody asked for it: a program, or a person at the console. Idempotent; a finished call stays as
- * it is.
+ * Ends a call because somebody asked for it: a program, or a person at the console. Idempotent; a finished call stays
+ * as it is.
  */
 
 import type { ChangedBy } from '../audit/audit-entry.ts';

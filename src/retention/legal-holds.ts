@@ -57,8 +57,8 @@ export async function placeHold(
 }
 
 /**
- * Throws an `OperatorError` when there is no such hold that lives, or one that this actor may not release: a key releases
- * what keys have placed, a person of the workspace what people have too, and the operator all.
+ * Throws an `OperatorError` when there is no such hold that lives, or one that this actor may not release: a key
+ * releases what keys have placed, a person of the workspace what people have too, and the operator all.
  */
 export async function releaseHold(
   database: Database,
