@@ -16,8 +16,11 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'console');
 
-/** gzip. `first`: before anything is asked of the service; `call`: what the page of a call loads beside it. */
-const BUDGET_BYTES = { first: 35 * 1024, list: 80 * 1024, call: 60 * 1024, all: 300 * 1024 };
+/**
+ * gzip. `first`: before anything is asked of the service; `call`: what the page of a call loads beside it. `unpacked`:
+ * what the package grows by, with the packed copies.
+ */
+const BUDGET_BYTES = { first: 35 * 1024, list: 80 * 1024, call: 60 * 1024, all: 300 * 1024, unpacked: 1_000_000 };
 const TARGET = ['chrome111', 'firefox113', 'safari16.4'];
 
 /** Files that are read with `entry`, itself among them: its imports, and theirs. */
@@ -85,9 +88,12 @@ export async function buildConsole({ outFolder = join(root, 'dist', 'console'), 
     'the page of a call, beside it': [sizeOf(call), BUDGET_BYTES.call],
     'all of the console': [[...gzipBytes.values()].reduce((sum, bytes) => sum + bytes, 0), BUDGET_BYTES.all],
   };
+  // Brotli's copy is no larger than gzip's.
+  const copied = [...files].reduce((sum, [name, bytes]) => sum + bytes.length + 2 * gzipBytes.get(name), 0);
+  sizes['in the package, unpacked, with two packed copies, at most'] = [copied, BUDGET_BYTES.unpacked];
   const faults = Object.entries(sizes)
     .filter(([, [bytes, budget]]) => bytes > budget)
-    .map(([what, [bytes, budget]]) => `${what}: ${bytes} bytes gzip, the budget is ${budget}`);
+    .map(([what, [bytes, budget]]) => `${what}: ${bytes} bytes, the budget is ${budget}`);
 
   const address = (path) => `/console/assets/${basename(path)}`;
   const index = readFileSync(join(folder, 'index.html'), 'utf8')
@@ -114,10 +120,10 @@ export async function buildConsole({ outFolder = join(root, 'dist', 'console'), 
   return result;
 }
 
-/** Prints the sizes and what is over its budget. Returns whether nothing is. */
+/** Prints the sizes (gzip, where nothing else is said) and what is over its budget. Returns whether nothing is. */
 export function reportConsole({ sizes, faults }) {
   for (const [what, [bytes, budget]] of Object.entries(sizes)) {
-    console.log(`console, ${what}: ${bytes} bytes gzip of ${budget}`);
+    console.log(`console, ${what}: ${bytes} bytes of ${budget}`);
   }
   for (const fault of faults) console.error(fault);
   return faults.length === 0;

@@ -7,6 +7,7 @@
  */
 import { signal } from '@preact/signals';
 import { consoleFetch, ofWorkspace } from './request.ts';
+import { doubts } from './session.ts';
 
 export interface LiveCall {
   callUuid: string;
@@ -108,8 +109,8 @@ export function followLive(enterprise: string): { board: { readonly value: LiveB
     source.addEventListener('heartbeat', ({ data }) => heard(JSON.parse(data) as { admission: Admission }));
     source.addEventListener('error', () => {
       lost();
-      // What is not a stream the browser does not ask for again.
-      if (source.readyState === EventSource.CLOSED) openLater();
+      // Sooner than the browser would by itself, and in a way that tells why there is no stream any more.
+      openLater();
     });
   }
 
@@ -132,8 +133,11 @@ export function followLive(enterprise: string): { board: { readonly value: LiveB
     if (mine !== attempt) return;
     heardAtMs = performance.now();
     if (status === 403 || status === 404) show('refused');
-    else if (status === 200) open();
-    else openLater();
+    else if (status === 200) {
+      // The service ends a stream whose person has other rights by now.
+      doubts.value++;
+      open();
+    } else openLater();
   }
 
   const timer = setInterval(() => {

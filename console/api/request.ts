@@ -5,7 +5,7 @@
  */
 import { signal } from '@preact/signals';
 import { createParleyClient, type ParleyClient, ParleyError } from '../../clients/typescript/src/client.ts';
-import { isLost, session } from './session.ts';
+import { doubts, isLost, session } from './session.ts';
 
 /** False while requests do not reach the service. */
 export const isReachable = signal(true);
@@ -22,6 +22,9 @@ export function consolePath(enterprise: string, path: string): string {
   return path === '/api/outbound-call' ? `${own}outbound-call` : path;
 }
 
+/** A page asked for what the person may no longer, or never might. */
+const TAKEN_AWAY = new Set(['role_insufficient', 'workspace_not_found', 'operator_only']);
+
 /** `fetch` that tells the shell when the session is over and when nobody answers. */
 export async function consoleFetch(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
@@ -33,6 +36,7 @@ export async function consoleFetch(path: string, init: RequestInit = {}): Promis
   }
   isReachable.value = true;
   if (response.status === 401 && session.peek() && !path.startsWith('/api/console/session')) isLost.value = true;
+  if (TAKEN_AWAY.has(response.headers.get('x-error-code') ?? '')) doubts.value++;
   return response;
 }
 

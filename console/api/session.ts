@@ -38,6 +38,8 @@ export const session = signal<Session | null | undefined>(undefined);
 /** No user exists yet: the first comes by the link of the command line. */
 export const isFirstUserMissing = signal(false);
 export const isLost = signal(false);
+/** Counts what made it doubtful that the person's rights are still those that were read. */
+export const doubts = signal(0);
 /** Why the OpenID provider has signed nobody in: a code of the service. */
 export const refusedBecause = signal<string | null>(null);
 

@@ -10,6 +10,7 @@ import { useLoad } from '../ui/load.ts';
 import { Failure } from '../ui/states.tsx';
 import { Toasts } from '../ui/toast.tsx';
 import { Link, SignIn } from './pages.ts';
+import { keepRightsTrue } from './rights.ts';
 import { Shell } from './shell.tsx';
 
 const [kind, token] = address.peek().path;
@@ -49,6 +50,7 @@ for (const name of ['online', 'focus'] as const) {
     if (!isReachable.peek() && session.peek()) void readSession().catch(() => {});
   });
 }
+keepRightsTrue();
 render(
   <>
     <Console />

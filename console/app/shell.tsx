@@ -18,6 +18,9 @@ export function Shell({ session }: { session: Session }) {
   const [isOpen, setOpen] = useState(false);
   const isOperators = kind === 'operator';
   const here = kind === 'w' ? (session.workspaces.find((one) => one.enterprise === slug) ?? null) : null;
+  // From the operator's side the ways lead back into the workspace that was seen last.
+  const last = isOperators ? remembered<string | null>('workspace', null) : null;
+  const beside = here ?? session.workspaces.find((one) => one.enterprise === last) ?? null;
   enterprise.value = here?.enterprise ?? null;
   keepDraftsOf(session.user.id);
 
@@ -53,7 +56,7 @@ export function Shell({ session }: { session: Session }) {
         </button>
         <span>{here?.name ?? words.product}</span>
       </header>
-      <Side session={session} here={here} page={isOperators ? 'operator' : page} isOpen={isOpen} />
+      <Side session={session} here={beside} page={isOperators ? 'operator' : page} isOpen={isOpen} />
       {isOpen ? <button type="button" class="shade" aria-label={common.close} onClick={() => setOpen(false)} /> : null}
       <main class="stage">
         {isReachable.value ? null : (
@@ -71,9 +74,15 @@ export function Shell({ session }: { session: Session }) {
             query={query}
           />
         ) : session.workspaces.length === 0 && !session.user.isOperator ? (
-          <Empty title={words.noWorkspace}>{words.noWorkspaceHint}</Empty>
+          <>
+            <h1 class="hidden">{words.noWorkspace}</h1>
+            <Empty title={words.noWorkspace}>{words.noWorkspaceHint}</Empty>
+          </>
         ) : kind === undefined ? null : (
-          <Failure error={new Error(common.notFound)} />
+          <>
+            <h1 class="hidden">{common.notFound}</h1>
+            <Failure error={new Error(common.notFound)} />
+          </>
         )}
       </main>
       {isLost.value ? (

@@ -1,7 +1,7 @@
 /** The column at the side: workspaces, pages, the person and the look. What a role may not see is not there. */
 import { useState } from 'preact/hooks';
 import { signOut } from '../api/accounts.ts';
-import { may, type Session, type WorkspaceOfUser } from '../api/session.ts';
+import type { Session, WorkspaceOfUser } from '../api/session.ts';
 import { shell as words } from '../texts/en/shell.ts';
 import { to } from '../ui/address.ts';
 import { keepDraftsOf } from '../ui/draft.ts';
@@ -88,7 +88,7 @@ export function Side(props: { session: Session; here: WorkspaceOfUser | null; pa
       <nav aria-label={words.menu}>
         {here === null
           ? null
-          : PLACES.filter(({ scope }) => scope === null || may(scope)).map((place) => (
+          : PLACES.filter(({ scope }) => scope === null || here.scopes.includes(scope)).map((place) => (
               <a
                 key={place.page}
                 href={to(['w', here.enterprise, place.page])}

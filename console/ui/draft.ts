@@ -35,19 +35,31 @@ export function keepDraftsOf(userId: string | null): void {
   writeDraft(OWNER, userId);
 }
 
-/** As `useState` of a text; what is the same as `start` is no draft. */
+/**
+ * As `useState` of a text; what is the same as `start` is no draft. `of` names the state that `start` is of: `basedOn`
+ * says of which one the draft was begun, also when the page has read a newer one since.
+ */
 export function useDraft(
   key: string,
   start: string,
-): [value: string, set: (value: string) => void, forget: () => void] {
+  of: string | null = null,
+): { value: string; set(value: string): void; forget(): void; basedOn: string | null } {
   const [value, setValue] = useState(() => readDraft(key) ?? start);
   useEffect(() => setValue(readDraft(key) ?? start), [key, start]);
+  const base = `${key}.of`;
+  const forget = (): void => {
+    writeDraft(key, null);
+    writeDraft(base, null);
+  };
   const set = (next: string): void => {
     setValue(next);
-    writeDraft(key, next === start ? null : next);
+    if (next === start) forget();
+    else {
+      if (readDraft(key) === null) writeDraft(base, of);
+      writeDraft(key, next);
+    }
   };
-  const forget = (): void => writeDraft(key, null);
-  return [value, set, forget];
+  return { value, set, forget, basedOn: readDraft(key) === null ? of : (readDraft(base) ?? of) };
 }
 
 /** What is kept in this browser for good: a choice of looks, saved views. */

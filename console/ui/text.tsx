@@ -18,12 +18,17 @@ export function LongText({ text, most = MOST_CHARACTERS }: { text: string; most?
   if (text.length <= most) return <bdi class="long">{text}</bdi>;
   return (
     <>
-      <bdi class="long">{isWhole ? text : `${text.slice(0, most)}…`}</bdi>{' '}
+      <bdi class="long">{isWhole ? text : `${cutAt(text, most)}…`}</bdi>{' '}
       <button type="button" class="inline" onClick={() => setWhole(!isWhole)}>
         {isWhole ? common.less : common.showAll(Math.ceil(text.length / 1_000))}
       </button>
     </>
   );
+}
+
+/** Never in the middle of a character that is two. */
+function cutAt(text: string, most: number): string {
+  return text.slice(0, /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most);
 }
 
 /** JSON to read. */

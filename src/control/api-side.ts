@@ -7,7 +7,7 @@ import type { ReadinessCheck } from '../api/health-routes.ts';
 import { createApiServer } from '../api/server.ts';
 import { builtEntry } from '../config/built-entry.ts';
 import { examine } from '../doctor/doctor.ts';
-import { endCall } from '../lifecycle/end-call.ts';
+import { endCall, hangupReason } from '../lifecycle/end-call.ts';
 import type { SteerCall } from '../lifecycle/operator-control.ts';
 import { createStreamTokens } from '../lifecycle/stream-token.ts';
 import type { UnwrittenTalk } from '../media-link/unwritten-talk.ts';
@@ -77,6 +77,7 @@ export function createApi(
         database: shared.database,
         publicUrl: shared.publicUrl,
         runId: parts.runId,
+        nodeName: parts.node.name,
         members: () => pool.members(),
         admission: () => course.admission.state(),
         isOverloaded: () => ground.overload.isOverloaded(),
@@ -92,7 +93,7 @@ export function createApi(
     answered: metrics.requestAnswered,
     controlCall: parts.steer,
     hangUp: async (callUuid, by) =>
-      (await endCall(course.transitions, callUuid, 'api_hangup', by)) === 'asked' ? 'asked' : 'over',
+      (await endCall(course.transitions, callUuid, hangupReason(by), by)) === 'asked' ? 'asked' : 'over',
     issueSession: work.embed.issueSession,
     compliance: course.clearance,
     purge: ({ workspaceId }) => sound.purge.run({ workspaceId, mostCalls: PURGED_A_REQUEST }),

@@ -1,4 +1,7 @@
-/** What the node runs as and how busy it is, for its operator. Read each time, kept nowhere; for `api-side.ts`. */
+/**
+ * What the node runs as and how busy it is, and what other nodes tell of themselves, for the operator. Read each time,
+ * kept nowhere; for `api-side.ts`.
+ */
 import { readFileSync } from 'node:fs';
 import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +15,7 @@ interface Known {
   database: Queryable;
   publicUrl: string;
   runId: string;
+  nodeName: string;
   members(): readonly Omit<MediaMember, 'send'>[];
   admission(): ServiceState['admission'];
   isOverloaded(): boolean;
@@ -27,9 +31,18 @@ const DATABASE = `
          (SELECT count(*)::int FROM calls WHERE status IN ${ACTIVE}) AS "liveCalls",
          (SELECT count(*)::int FROM webhook_deliveries WHERE state = 'pending') AS "waitingWebhooks"`;
 
+/** `$1`: the runs of this node. */
+const OTHER_NODES = `
+  SELECT node, slot AS "mediaId", live_calls AS calls, capacity_calls AS capacity, more_calls AS "moreCalls",
+         is_draining AS draining, silent_ms::float8 AS "silentMs", silent_ms > lease_ms AS "isOverdue"
+    FROM media_runs, LATERAL (SELECT greatest(0, extract(epoch FROM clock_timestamp() - beat_at) * 1000) AS silent_ms) AS heard
+   WHERE dead_at IS NULL AND NOT run_id = ANY ($1) ORDER BY node, slot`;
+
 export async function readServiceState(known: Known): Promise<ServiceState> {
-  const [[found], disk] = await Promise.all([
+  const members = known.members();
+  const [[found], otherNodes, disk] = await Promise.all([
     known.database.query<ServiceState['database'] & { liveCalls: number; waitingWebhooks: number }>(DATABASE),
+    known.database.query<ServiceState['otherNodes'][number]>(OTHER_NODES, [members.map(({ runId }) => runId)]),
     known.disk(),
   ]);
   const { liveCalls, waitingWebhooks, ...database } = found!;
@@ -37,6 +50,7 @@ export async function readServiceState(known: Known): Promise<ServiceState> {
     version,
     node: process.versions.node,
     instance: known.runId,
+    nodeName: known.nodeName,
     startedAt: new Date(Date.now() - process.uptime() * 1_000),
     publicUrl: known.publicUrl,
     admission: known.admission(),
@@ -47,7 +61,7 @@ export async function readServiceState(known: Known): Promise<ServiceState> {
       disk,
     },
     control: { memoryBytes: process.memoryUsage.rss(), isOverloaded: known.isOverloaded() },
-    media: known.members().map((member) => ({
+    media: members.map((member) => ({
       mediaId: member.mediaId,
       connected: member.connected,
       draining: member.draining,
@@ -57,6 +71,7 @@ export async function readServiceState(known: Known): Promise<ServiceState> {
       scarce: member.room?.scarce ?? null,
       socketServer: member.socketServer,
     })),
+    otherNodes,
     database,
     liveCalls,
     waitingWebhooks,

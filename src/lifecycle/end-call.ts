@@ -1,6 +1,6 @@
 /**
- * Ends a call because somebody asked for it: the API today, an operator later. Idempotent; a
- * finished call stays as it is.
+ * Ends a call because somebody asked for it: a program, or a person at the console. Idempotent; a finished call stays
+ * as it is.
  */
 
 import type { ChangedBy } from '../audit/audit-entry.ts';
@@ -8,6 +8,11 @@ import { recordAudit } from '../audit/record-audit.ts';
 import { ACTIVE } from '../calls/active-statuses.ts';
 import type { Database } from '../store/database.ts';
 import type { Transitions } from './transition.ts';
+
+/** What the call log says of it: a person at the console is an operator, a key is the API. */
+export function hangupReason({ actor }: Pick<ChangedBy, 'actor'>): 'api_hangup' | 'operator_hangup' {
+  return actor.startsWith('user:') ? 'operator_hangup' : 'api_hangup';
+}
 
 export async function endCall(
   transitions: Transitions,

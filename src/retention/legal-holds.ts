@@ -57,26 +57,19 @@ export async function placeHold(
 }
 
 /**
- * Throws an `OperatorError` when there is no such hold that lives, or with `placedByKey` one that no key has placed.
+ * Throws an `OperatorError` when there is no such hold that lives, or one that this actor may not release: a key
+ * releases what keys have placed, a person of the workspace what people have too, and the operator all.
  */
 export async function releaseHold(
   database: Database,
-  {
-    workspaceId,
-    id,
-    by,
-    at,
-    placedByKey = false,
-  }: { workspaceId: string; id: string; by: ChangedBy; at: Date; placedByKey?: boolean },
+  { workspaceId, id, by, at }: { workspaceId: string; id: string; by: ChangedBy; at: Date },
 ): Promise<void> {
   await database.transaction(async (tx) => {
     const [found] = await tx.query<{ placedBy: string }>(
       `SELECT placed_by AS "placedBy" FROM legal_holds WHERE workspace_id = $1 AND id = $2 AND released_at IS NULL FOR UPDATE`,
       [workspaceId, id],
     );
-    if (placedByKey && found !== undefined && !found.placedBy.startsWith('key:')) {
-      throw new OperatorError('refused', 'The operator of the service has placed this hold, and releases it.');
-    }
+    if (found !== undefined) mayRelease(by.actor, found.placedBy);
     const [released] = await tx.query<{ callUuid: string | null }>(
       `UPDATE legal_holds SET released_at = $3, released_by = $4
         WHERE workspace_id = $1 AND id = $2 AND released_at IS NULL RETURNING call_uuid AS "callUuid"`,
@@ -86,6 +79,20 @@ export async function releaseHold(
     const target = released.callUuid === null ? `workspace:${workspaceId}` : `call:${released.callUuid}`;
     await recordAudit(tx, { workspaceId, by, action: 'legal_hold.released', target, before: { id }, after: null });
   });
+}
+
+function mayRelease(actor: string, placedBy: string): void {
+  const isOf = (kind: string, one: string): boolean => one.startsWith(`${kind}:`);
+  if (isOf('key', placedBy) || (!isOf('key', actor) && !isOf('user', actor))) return;
+  if (!isOf('user', placedBy)) {
+    throw new OperatorError('refused', 'The operator of the service has placed this hold, and releases it.');
+  }
+  if (isOf('key', actor)) {
+    throw new OperatorError(
+      'refused',
+      'A person has placed this hold: release it at the console, Settings, Retention.',
+    );
+  }
 }
 
 /**

@@ -163,4 +163,44 @@ describe.skipIf(!hasChromium)('what strangers wrote', () => {
     expect(shown).toBeGreaterThan(15);
     await visit.close();
   });
+
+  it('of any length makes no page wider than its window, and is shown whole when it is asked for', async () => {
+    const { database, acme } = rig.api;
+    const endless = `${'W'.repeat(40_000)}\u202e${'\u{1F600}'.repeat(15_000)}`;
+    const turn = { turnId: 't9', role: 'user', startMs: 0, endMs: 900, interrupted: false };
+    const callUuid = await rig.finishedCall({ name: endless.slice(0, 20_000), metadata: { note: endless } });
+    const live = await rig.api.insertCall(acme, { status: 'in_progress', name: endless, answered_at: new Date() });
+    for (const call of [callUuid, live]) {
+      await database.query('INSERT INTO call_turns VALUES ($1, $2, 9, $3)', [
+        ...[call, 't9'],
+        { ...turn, text: endless, heardText: endless },
+      ]);
+      await database.query(`INSERT INTO call_events (call_uuid, kind, data) VALUES ($1, 'turn', $2)`, [
+        call,
+        { turn: { ...turn, text: endless, heardText: endless } },
+      ]);
+    }
+    const visit = await rig.visit('owner', '#/', { viewport: { width: 360, height: 740 } });
+    const { page } = visit;
+    const faults: string[] = [];
+    for (const path of [
+      'live',
+      'calls',
+      ...['', '/events', '/details'].map((tab) => `call/${callUuid}${tab}`),
+      `call/${live}`,
+    ]) {
+      await visit.go(`#/w/acme/${path}`);
+      await page.getByText('WWWWWW').first().waitFor();
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+      if (wide > 360) faults.push(`${path} is ${wide} px wide`);
+    }
+    expect(faults).toEqual([]);
+    await visit.go(`#/w/acme/call/${callUuid}`);
+    const turns = page.locator('.transcript');
+    expect((await turns.textContent())!.length).toBeLessThan(10_000);
+    await turns.getByRole('button', { name: 'Show all' }).click();
+    expect(await turns.textContent()).toContain(endless);
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
 });

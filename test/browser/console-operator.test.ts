@@ -16,6 +16,10 @@ describe.skipIf(!hasChromium)('the console', () => {
     const visit = await rig.visit(null, '#/operator/service', { isOperator: true });
     const { page } = visit;
     await page.getByRole('table', { name: 'Processes that carry calls' }).getByText('media-0').waitFor();
+    await page
+      .getByRole('table', { name: 'On other nodes' })
+      .getByRole('row', { name: /^b media-0 Takes calls 7/ })
+      .waitFor();
     await page.getByRole('link', { name: 'Doctor' }).click();
     await page.getByRole('button', { name: 'Examine the service' }).click();
     await page.getByText('1 fine, 0 to look at, 1 failed').waitFor();

@@ -62,6 +62,46 @@ describe.skipIf(!hasChromium)('people of the console', () => {
     await visit.close();
   });
 
+  it('lose in an open page what their role loses, and are told; what they typed stays', async () => {
+    const { api } = rig;
+    const { agentId, workspaceId } = api.acme;
+    const visit = await rig.visit('admin', `#/w/acme/agents/${agentId}`);
+    const { page } = visit;
+    const json = page.getByLabel('As JSON');
+    await json.waitFor();
+    const typed = (await json.inputValue()).replace('"Tone"', '"Tone of an admin"');
+    await json.fill(typed);
+    const become = (role: string): Promise<object[]> =>
+      api.database.query('UPDATE memberships SET role = $1, version = version + 1 WHERE user_id = $2', [
+        role,
+        visit.person.id,
+      ]);
+    await become('analyst');
+    await page.getByRole('button', { name: 'Save as the next version' }).click();
+    await page.getByText('Your role here is “analyst” now').waitFor();
+    await page.getByText('needs the right').waitFor();
+    expect(await json.inputValue()).toBe(typed);
+    expect(await page.getByRole('button', { name: 'Save as the next version' }).isDisabled()).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
+    await visit.go('#/w/acme/settings');
+    expect(await page.locator('.settings nav a').allTextContents()).toEqual(['Your account']);
+
+    await become('admin');
+    await page.reload();
+    await visit.go('#/w/acme/home');
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+    await api.database.query('DELETE FROM memberships WHERE user_id = $1 AND workspace_id = $2', [
+      visit.person.id,
+      workspaceId,
+    ]);
+    await page.getByLabel('Day', { exact: true }).fill('2026-01-02');
+    await page.getByText('You are no longer in').waitFor();
+    await page.getByRole('heading', { name: 'You belong to no workspace yet' }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
   it('lose nothing that they typed when their session ends', async () => {
     const { api } = rig;
     const visit = await rig.visit('owner', `#/w/acme/agents/${api.acme.agentId}`);
@@ -83,6 +123,25 @@ describe.skipIf(!hasChromium)('people of the console', () => {
     };
     await come(visit.person.id);
     expect(await page.getByLabel('As JSON').inputValue()).toBe(typed);
+    // Nor does it go over what somebody else has stored meanwhile: the draft is of the version that it was begun with.
+    const { agentId, key } = api.acme;
+    const theirs = await api.app.inject({
+      method: 'POST',
+      url: `/api/developer/agents/${agentId}/versions`,
+      headers: { authorization: `Bearer ${key}` },
+      payload: { definition: { kind: 'tone', name: 'Theirs', direction: 'outbound', toneHz: 500 } },
+    });
+    expect(theirs.statusCode).toBe(201);
+    await page.reload();
+    await page.getByText('since you began').waitFor();
+    expect(await page.getByLabel('As JSON').inputValue()).toBe(typed);
+    await page.getByRole('button', { name: 'Save as the next version' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Somebody else stored a version meanwhile' });
+    await dialog.locator('.gone', { hasText: '"Theirs"' }).waitFor();
+    await dialog.getByRole('button', { name: 'Go on with theirs' }).click();
+    await page.getByRole('button', { name: 'Save as the next version' }).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('As JSON').inputValue()).toContain('"Theirs"');
+    await page.getByLabel('As JSON').fill(typed);
     // But not for somebody else at the same window.
     await come((await signedIn(api, 'owner')).person.id);
     expect(await page.getByLabel('As JSON').inputValue()).not.toBe(typed);

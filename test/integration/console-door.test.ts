@@ -104,6 +104,8 @@ test('from the first link to a call that was looked at, with a session that then
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   expect(await statusOf(ask('POST', `${workspace}/calls/${callUuid}/hangup`))).toBe(202);
   await eventually('its end on the board', () => board.text.includes(`"gone":["${callUuid}"]`));
+  const [ended] = await database.query('SELECT ended_reason, hangup_by FROM calls WHERE call_uuid = $1', [callUuid]);
+  expect(ended).toEqual({ ended_reason: 'operator_hangup', hangup_by: 'operator' });
 
   const peaks = (await eventually('the peaks of its recording', async () => {
     const answer = await ask('GET', `${workspace}/calls/${callUuid}/peaks`);

@@ -1688,7 +1688,7 @@ export interface LegalHold {
   /** Null: every call of the workspace */
   callUuid: string | null;
   reason: string;
-  /** As in the audit. A key releases only what a key has placed */
+  /** As in the audit. A key releases only what a key has placed, a person also what a person has */
   placedBy: string;
   /** UTC, milliseconds */
   placedAt: string;
@@ -1935,6 +1935,8 @@ export interface ServiceState {
   node: string;
   /** Names this run */
   instance: string;
+  /** Of the node that answers, like `PARLEY_NODE` */
+  nodeName: string;
   /** UTC, milliseconds */
   startedAt: string;
   publicUrl: string;
@@ -1953,7 +1955,7 @@ export interface ServiceState {
     /** It is late with its own work */
     isOverloaded: boolean;
   };
-  /** The processes that carry calls */
+  /** The processes that carry calls, of the node that answers */
   media: {
     mediaId: string;
     connected: boolean;
@@ -1967,6 +1969,20 @@ export interface ServiceState {
     /** What there is least of */
     scarce: string | null;
     socketServer: 'uws' | 'ws' | null;
+  }[];
+  /** The processes of all other nodes, by what each beat of theirs tells the database */
+  otherNodes: {
+    node: string;
+    mediaId: string;
+    calls: number;
+    capacity: number;
+    /** By its own measure; null: not measured yet */
+    moreCalls: number | null;
+    draining: boolean;
+    /** Since it was heard of */
+    silentMs: number;
+    /** It is silent for longer than it may be: if its node is dead, its calls are given up */
+    isOverdue: boolean;
   }[];
   database: { version: string; sizeBytes: number; connections: number; mostConnections: number };
   liveCalls: number;
@@ -2728,7 +2744,8 @@ export interface Operations {
   /**
    * End a call.
    *
-   * Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`.
+   * Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`; by a person at
+   * the console `completed/operator_hangup`.
    *
    * The key needs `calls:write`.
    */
@@ -3646,7 +3663,8 @@ export interface Operations {
   /**
    * Release a legal hold.
    *
-   * What is due is removed at the next purge. A hold that the operator has placed, the operator releases.
+   * What is due is removed at the next purge. A hold that the operator has placed, the operator releases;
+   * one that a person has placed, a person.
    *
    * The key needs `settings:write`.
    */
@@ -3821,7 +3839,7 @@ export interface Operations {
   /**
    * What the service runs as, and how busy it is.
    *
-   * Of the node that answers: its processes, machine and database.
+   * Of the node that answers: its processes, machine and database; of the others what their processes tell.
    *
    * Takes an operator's key.
    */

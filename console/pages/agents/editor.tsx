@@ -33,7 +33,8 @@ export function Editor(props: { enterprise: string; known: KnownAgent; onSaved()
   const { enterprise, known, onSaved } = props;
   const { agent } = known;
   const stored = asText(agent.definition);
-  const [text, setText, forget] = useDraft(`agent.${enterprise}.${agent.id}`, stored);
+  const draft = useDraft(`agent.${enterprise}.${agent.id}`, stored, known.etag);
+  const { value: text, set: setText, forget } = draft;
   const [faults, setFaults] = useState<Fault[]>([]);
   const [error, setError] = useState<unknown>();
   const [warnings, setWarnings] = useState<Fault[]>([]);
@@ -70,7 +71,7 @@ export function Editor(props: { enterprise: string; known: KnownAgent; onSaved()
     <div class="stack">
       {isChanged ? (
         <div class="line apart">
-          <span class="soft">{words.draft}</span>
+          <span class="soft">{draft.basedOn === known.etag ? words.draft : words.draftOld(agent.latestVersion)}</span>
           <div class="actions">
             <Button
               onPress={() => {
@@ -80,7 +81,7 @@ export function Editor(props: { enterprise: string; known: KnownAgent; onSaved()
             >
               {words.discard}
             </Button>
-            <Button kind="main" isDisabled={definition === null || !mayWrite} onPress={() => save(known.etag)}>
+            <Button kind="main" isDisabled={definition === null || !mayWrite} onPress={() => save(draft.basedOn)}>
               {words.saveVersion}
             </Button>
           </div>
@@ -104,6 +105,7 @@ export function Editor(props: { enterprise: string; known: KnownAgent; onSaved()
           mine={definition === null ? text : asText(definition)}
           onKeepMine={() => save(conflict.etag)}
           onTakeTheirs={() => {
+            setText(asText(conflict.agent.definition));
             forget();
             setConflict(null);
             onSaved();

@@ -17,7 +17,7 @@ import { EXAMPLES } from './examples.ts';
 import { type Fault, faultsIn } from './known-agent.ts';
 
 export function NewAgent({ enterprise }: { enterprise: string }) {
-  const [text, setText, forget] = useDraft(`agent.${enterprise}.new`, asText(EXAMPLES.scripted));
+  const { value: text, set: setText, forget } = useDraft(`agent.${enterprise}.new`, asText(EXAMPLES.scripted));
   const [faults, setFaults] = useState<Fault[]>([]);
   const [error, setError] = useState<unknown>();
   const definition = parsed(text);

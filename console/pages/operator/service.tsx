@@ -21,7 +21,7 @@ export function Service() {
 }
 
 function State({ state }: { state: ServiceState }) {
-  const { machine, control, database, media } = state;
+  const { machine, control, database, media, otherNodes } = state;
   const [now = 0] = machine.loadAverage;
   return (
     <>
@@ -73,10 +73,12 @@ function State({ state }: { state: ServiceState }) {
           />
         )}
       </Section>
+      {otherNodes.length === 0 ? null : <OtherNodes runs={otherNodes} />}
       <div class="columns">
         <Section title={words.service}>
           <Facts
             facts={[
+              [words.nodeName, <Words key="name">{state.nodeName}</Words>],
               [words.version, state.version],
               [words.node, state.node],
               [words.started, <Time key="started" at={state.startedAt} />],
@@ -97,6 +99,35 @@ function State({ state }: { state: ServiceState }) {
         </Section>
       </div>
     </>
+  );
+}
+
+function OtherNodes({ runs }: { runs: ServiceState['otherNodes'] }) {
+  const { columns: names } = words;
+  return (
+    <Section title={words.others} about={words.othersAbout} isFlush>
+      <Table
+        label={words.others}
+        rows={runs}
+        keyOf={({ node, mediaId }) => `${node} ${mediaId}`}
+        columns={[
+          { name: words.nodeName, cell: ({ node }) => <Words>{node}</Words> },
+          { name: names.process, cell: ({ mediaId }) => <code>{mediaId}</code> },
+          {
+            name: names.state,
+            cell: ({ isOverdue, draining }) => (
+              <Badge tone={isOverdue ? 'bad' : draining ? 'warn' : 'good'}>
+                {isOverdue ? words.overdue : draining ? words.draining : words.takes}
+              </Badge>
+            ),
+          },
+          { name: names.calls, isNumber: true, cell: ({ calls }) => calls },
+          { name: names.room, isNumber: true, cell: ({ moreCalls }) => moreCalls ?? '–' },
+          { name: names.capacity, isNumber: true, cell: ({ capacity }) => capacity },
+          { name: words.heard, isNumber: true, cell: ({ silentMs }) => words.ago(silentMs) },
+        ]}
+      />
+    </Section>
   );
 }
 

@@ -39,7 +39,9 @@ export function LineTest(props: {
           <Shown of={trial} lines={2}>
             {({ ok, problem, carrier, ms, clockAheadMs }) => (
               <>
-                <Notice kind={ok ? 'good' : 'error'}>{problem ?? words.works(carrier, ms)}</Notice>
+                <Notice kind={ok ? 'good' : 'error'}>
+                  {problem ?? words.works(words.carriers[carrier] ?? carrier, ms)}
+                </Notice>
                 {clockAheadMs === null || Math.abs(clockAheadMs) < MUCH_MS ? null : (
                   <Notice kind="warn">{words.clock(Math.round(clockAheadMs / 1_000))}</Notice>
                 )}

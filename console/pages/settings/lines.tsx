@@ -65,9 +65,10 @@ export function Lines({ enterprise }: { enterprise: string }) {
                 rows={all}
                 keyOf={({ id }) => id}
                 columns={[
-                  { name: names.number, cell: ({ number }) => <Words>{number}</Words> },
+                  { name: names.number, isShort: true, cell: ({ number }) => <Words>{number}</Words> },
                   {
                     name: names.id,
+                    isShort: true,
                     cell: ({ id }) => (
                       <span class="line">
                         <code>{id.slice(0, 8)}…</code>

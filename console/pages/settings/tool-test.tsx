@@ -14,7 +14,7 @@ import { sampleOf } from './sample-arguments.ts';
 
 export function ToolTest(props: { enterprise: string; tool: ListedTool; onClose(): void }) {
   const { enterprise, tool, onClose } = props;
-  const [text, setText] = useDraft(
+  const { value: text, set: setText } = useDraft(
     `tool.${enterprise}.${tool.agentId}.${tool.name}`,
     JSON.stringify(sampleOf(tool.parameters), null, 2),
   );

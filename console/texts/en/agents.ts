@@ -24,6 +24,8 @@ export const agents = {
     string
   >,
   draft: 'What you changed is kept in this window until you save it.',
+  draftOld: (version: number) =>
+    `Somebody stored version ${version} since you began: saving shows the difference first. What you changed is kept in this window.`,
   discard: 'Discard my changes',
   editor: 'Definition',
   empty: 'No agent yet',

@@ -17,6 +17,8 @@ export const shell = {
   noWorkspaceHint: 'Ask a colleague to invite you, or the operator to add you.',
   operator: 'Operator',
   product: 'Parley',
+  removed: (workspace: string) => `You are no longer in ${workspace}`,
+  roleIs: (role: string) => `Your role here is “${role}” now`,
   settings: 'Settings',
   signOut: 'Sign out',
   signedInAs: (name: string) => `Signed in as ${name}`,

@@ -58,7 +58,8 @@ export function registerCalls(app: FastifyInstance, guard: Guard, deps: CallRout
     id: 'hangUp',
     tag: 'Calls',
     summary: 'End a call',
-    description: 'Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`.',
+    description:
+      'Before the answer the call becomes `no_answer/canceled`, after it `completed/api_hangup`; by a person at the console `completed/operator_hangup`.',
     scope: 'calls:write',
     right: 'calls:control',
     params: callParams,

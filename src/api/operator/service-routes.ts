@@ -20,6 +20,7 @@ const serviceAnswer = z
     version: z.string(),
     node: z.string().describe('Version of Node'),
     instance: z.string().describe('Names this run'),
+    nodeName: z.string().describe('Of the node that answers, like `PARLEY_NODE`'),
     startedAt: time,
     publicUrl: z.string(),
     admission: z.enum(['open', 'draining', 'no_capacity', 'overloaded']).describe('Whether new calls are taken'),
@@ -43,7 +44,23 @@ const serviceAnswer = z
           socketServer: z.enum(['uws', 'ws']).nullable(),
         }),
       )
-      .describe('The processes that carry calls'),
+      .describe('The processes that carry calls, of the node that answers'),
+    otherNodes: z
+      .array(
+        z.strictObject({
+          node: z.string(),
+          mediaId: z.string(),
+          calls: z.int(),
+          capacity: z.int(),
+          moreCalls: z.int().nullable().describe('By its own measure; null: not measured yet'),
+          draining: z.boolean(),
+          silentMs: z.number().min(0).describe('Since it was heard of'),
+          isOverdue: z
+            .boolean()
+            .describe('It is silent for longer than it may be: if its node is dead, its calls are given up'),
+        }),
+      )
+      .describe('The processes of all other nodes, by what each beat of theirs tells the database'),
     database: z.strictObject({
       version: z.string(),
       sizeBytes: bytes,
@@ -92,7 +109,8 @@ export function registerService(app: FastifyInstance, guard: Guard, deps: Servic
     id: 'readService',
     tag: 'Operator',
     summary: 'What the service runs as, and how busy it is',
-    description: 'Of the node that answers: its processes, machine and database.',
+    description:
+      'Of the node that answers: its processes, machine and database; of the others what their processes tell.',
     scope: 'operator',
     answers: { 200: json('Its state.', serviceAnswer) },
     handler: () => deps.serviceState(),

@@ -11,7 +11,9 @@ const hold = z
     id: uuid,
     callUuid: uuid.nullable().describe('Null: every call of the workspace'),
     reason: z.string(),
-    placedBy: z.string().describe('As in the audit. A key releases only what a key has placed'),
+    placedBy: z
+      .string()
+      .describe('As in the audit. A key releases only what a key has placed, a person also what a person has'),
     placedAt: time,
   })
   .meta({ id: 'LegalHold' });

@@ -95,7 +95,7 @@ export function registerHolds(app: FastifyInstance, guard: Guard, deps: HoldRout
     tag: 'Settings',
     summary: 'Release a legal hold',
     description:
-      'What is due is removed at the next purge. A hold that the operator has placed, the operator releases.',
+      'What is due is removed at the next purge. A hold that the operator has placed, the operator releases; one that a person has placed, a person.',
     scope: 'settings:write',
     params: holdParams,
     answers: { 200: json('It is released.', releasedAnswer) },
@@ -103,7 +103,7 @@ export function registerHolds(app: FastifyInstance, guard: Guard, deps: HoldRout
     async handler(request) {
       const { workspaceId } = request.principal;
       const { holdId } = request.params;
-      const wanted = { workspaceId, id: holdId, by: changedBy(request), at: now(), placedByKey: true };
+      const wanted = { workspaceId, id: holdId, by: changedBy(request), at: now() };
       await refusing('hold_not_found', releaseHold(database, wanted));
       return { success: true, holdId };
     },

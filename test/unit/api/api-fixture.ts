@@ -118,6 +118,7 @@ const SERVICE_STATE: Awaited<ReturnType<ApiDeps['serviceState']>> = {
   version: '0.1.0',
   node: '20.18.0',
   instance: 'run-1',
+  nodeName: 'a',
   startedAt: new Date('2026-11-21T00:00:00Z'),
   publicUrl: PUBLIC_URL,
   admission: 'open',
@@ -132,6 +133,12 @@ const SERVICE_STATE: Awaited<ReturnType<ApiDeps['serviceState']>> = {
     {
       ...{ mediaId: 'media-0', connected: true, draining: false, calls: 12, capacity: 500, moreCalls: 88 },
       ...{ scarce: 'speech', socketServer: 'uws' as const },
+    },
+  ],
+  otherNodes: [
+    {
+      ...{ node: 'b', mediaId: 'media-0', calls: 7, capacity: 500, moreCalls: 90, draining: false },
+      ...{ silentMs: 900, isOverdue: false },
     },
   ],
   database: { version: '16.4', sizeBytes: 24e6, connections: 31, mostConnections: 100 },

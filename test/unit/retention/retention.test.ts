@@ -180,6 +180,13 @@ describe('the purge', () => {
     await expect(
       releaseHold(api.database, { workspaceId: api.other.workspaceId, id: hold.id, by: BY_OPERATOR, at }),
     ).rejects.toThrow('No hold');
+    const [ann, bo, key] = [{ actor: 'user:ann' }, { actor: 'user:bo' }, { actor: 'key:k' }] as const;
+    const persons = await placeHold(api.database, { workspaceId, callUuid: null, reason: 'hers', by: ann, at });
+    await expect(releaseHold(api.database, { workspaceId, id: persons.id, by: key, at })).rejects.toThrow('A person');
+    await releaseHold(api.database, { workspaceId, id: persons.id, by: bo, at });
+    for (const by of [bo, key]) {
+      await expect(releaseHold(api.database, { workspaceId, id: hold.id, by, at })).rejects.toThrow('The operator');
+    }
     const all = await placeHold(api.database, { workspaceId, callUuid: null, reason: 'audit', by: BY_OPERATOR, at });
     await releaseHold(api.database, { workspaceId, id: hold.id, by: BY_OPERATOR, at });
     expect(await removed()).toEqual({});
