@@ -16,6 +16,7 @@ import type { Service } from '../../src/supervisor/service.ts';
 import { type Cable, layCable } from '../harness/cable.ts';
 import { type EventuallyOptions, eventually } from '../support/eventually.ts';
 import { type PathBalancer, startPathBalancer } from '../support/path-balancer.ts';
+import { startS3, type TestStore } from '../harness/s3-server.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const AGENT: AgentDefinition = {
@@ -50,6 +51,7 @@ const soon = <Value>(what: string, look: () => Value | Promise<Value>, { story }
 let folder: string;
 let stored: TestDatabase;
 let database: Database;
+let objects: TestStore;
 let gateway: Gateway;
 let second: Service;
 let balancer: PathBalancer;
@@ -61,6 +63,9 @@ let ports: Map<string, number>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-two-nodes-'));
   stored = await createTestDatabase();
+  const s3 = await startS3();
+  objects = s3;
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = s3.settings.s3;
   ports = new Map([
     ['a', await freePort()],
     ['b', await freePort()],
@@ -75,6 +80,11 @@ beforeAll(async () => {
       PARLEY_NODE: name,
       PARLEY_NODE_ADDRESS: `http://127.0.0.1:${ports.get(name)}`,
       STREAM_URL: `ws://127.0.0.1:${balancer.port}/n/{node}`,
+      RECORDING_STORE: 's3',
+      RECORDING_S3_ENDPOINT: endpoint,
+      RECORDING_S3_BUCKET: bucket,
+      RECORDING_S3_ACCESS_KEY_ID: accessKeyId,
+      RECORDING_S3_SECRET_ACCESS_KEY: secretAccessKey,
     };
     return {
       dataDir: join(folder, name),
@@ -113,6 +123,7 @@ afterAll(async () => {
   await cable?.close();
   await database?.close();
   await stored?.close();
+  await objects?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -16,7 +16,7 @@ import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { startEmbeddedPostgres } from '../../../src/supervisor/postgres/embedded-postgres.ts';
 import { type Cable, layCable } from '../../harness/cable.ts';
 import { NO_REDIS, type OwnRedis, startOwnRedis } from '../../harness/redis-server.ts';
-import { startS3 } from '../../support/recording-stores.ts';
+import { startS3 } from '../../harness/s3-server.ts';
 import { mountSmallDisk, type SmallDisk } from '../nemesis/small-disk.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { type ClusterNode, clusterNode, type StartedOtherwise } from './cluster-node.ts';
