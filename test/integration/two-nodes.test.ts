@@ -14,9 +14,9 @@ import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Service } from '../../src/supervisor/service.ts';
 import { type Cable, layCable } from '../harness/cable.ts';
+import { startS3, type TestStore } from '../harness/s3-server.ts';
 import { type EventuallyOptions, eventually } from '../support/eventually.ts';
 import { type PathBalancer, startPathBalancer } from '../support/path-balancer.ts';
-import { startS3, type TestStore } from '../harness/s3-server.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 
 const AGENT: AgentDefinition = {
@@ -211,12 +211,24 @@ async function allOperations(node: string, callUuid: string): Promise<{ answers:
   }
   await at(node).waitFor(callUuid, 'its end', ({ endedReason }) => endedReason === 'api_hangup');
   answers['mute what is over'] = await ask(node, { ...OPERATIONS['mute']!, path: `${callUuid}/control` });
+  answers['its recording'] = await soon('its recording', async () => {
+    const answer = await ask(node, { path: `${callUuid}/recording` });
+    return answer[0] === 200 ? answer : null;
+  });
   const rows = await database.query<{ data: unknown }>(
     `SELECT data FROM call_events WHERE call_uuid = $1 AND kind = 'control' ORDER BY id`,
     [callUuid],
   );
   return { answers, steered: rows.map(({ data }) => data) };
 }
+
+/** As the API's own description has them, what is tried above and what the next test follows. */
+const TRIED = new Set([
+  'get /api/developer/calls/{callUuid}/events',
+  ...Object.values(OPERATIONS).map(
+    ({ method = 'GET', path }) => `${method.toLowerCase()} /api/developer/calls/{callUuid}${path}`,
+  ),
+]);
 
 const carriedBy = (calls: Map<string, string>, node: string): string[] =>
   [...calls].flatMap(([callUuid, on]) => (on === node ? [callUuid] : []));
@@ -243,6 +255,18 @@ test('calls that one node places land in both, and each operation does and answe
   expect(answers).toMatchObject({ 'say, while it is muted': [409, 'action_not_possible'] });
   expect(answers).toMatchObject({ 'mute what is over': [409, 'call_not_in_progress'] });
   expect(steered.length).toBeGreaterThanOrEqual(5);
+  expect(answers).toMatchObject({ 'its recording': [200, null] });
+});
+
+test('there is no operation on a call in the API’s description that is not tried at the other node', async () => {
+  const answer = await fetch(`http://127.0.0.1:${ports.get('b')}/openapi.json`);
+  const { paths } = (await answer.json()) as { paths: Record<string, object> };
+  const described = Object.entries(paths).flatMap(([path, operations]) =>
+    path.startsWith('/api/developer/calls/{callUuid}')
+      ? Object.keys(operations).map((method) => `${method} ${path}`)
+      : [],
+  );
+  expect(new Set(described)).toEqual(TRIED);
 });
 
 test('who follows a call at the node that does not carry it hears of it as it happens', async () => {
