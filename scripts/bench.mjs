@@ -23,6 +23,7 @@ await runScenario({
     'call-log': 'a page of the call log among a million calls',
     console: 'what people at the console wait for, in a real Chromium: 100,000 calls, 500 live ones, sound and words',
     webhooks: 'from the commit of an event to its receiver, with and without 50 that hang',
+    alerts: 'each alert of deploy/prometheus fires, each query of the dashboard has an answer, in a real Prometheus',
     cluster: 'nodes behind a balancer: killed, cut off, drained under conversations; is a call lost?',
     'webhooks-beside': 'the same, of two gateways at once: beside 50 that answer, and beside 50 that hang',
   },

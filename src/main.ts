@@ -21,7 +21,7 @@ async function migrateWhenThere(config: Config, log: Logger): Promise<void> {
   let told = false;
   for (;;) {
     try {
-      await migrate(config.databaseUrl);
+      await migrate(config.databaseUrl, { say: (line) => log.info(line) });
       return;
     } catch (error) {
       if (!isDatabaseAway(error) || systemClock.nowMs() > untilMs) throw error;

@@ -101,7 +101,6 @@ function intakeOf(
   return new FrameIntake(call.uplink, setup.format, voiceActivity, resampler, clock, hearing, opusDecoder);
 }
 
-/** Own fields and nothing between: the thread asks each of its calls for input a hundred times a second. */
 class CallSession implements Session {
   readonly callUuid: string;
   readonly #uplink: FrameRing;
@@ -124,8 +123,8 @@ class CallSession implements Session {
     this.#frameEncoder = parts.frameEncoder;
   }
 
-  get hasInput(): boolean {
-    return this.#uplink.hasFrame;
+  get listens(): boolean {
+    return this.#intake !== null;
   }
 
   start(): void {
@@ -133,9 +132,9 @@ class CallSession implements Session {
   }
 
   tick(): void {
-    if (this.#intake === null || this.#conversation.ended) discardFrames(this.#uplink);
-    else this.#intake.drain();
     this.#isOddTick = !this.#isOddTick;
+    if (this.#intake !== null && !this.#conversation.ended) this.#intake.drain();
+    else if (this.#isOddTick) discardFrames(this.#uplink);
     if (this.#isOddTick) this.#conversation.tick();
   }
 

@@ -132,8 +132,21 @@ export function createParts(
     isSteerable: kind.traits.isSteerable,
     sayWaiting: () => actions.sayWaiting(),
   });
+  // Not of two spreads: V8 gives each object that is made so a shape of its own, and forgets where its fields are.
   return {
-    ...{ line, words, agentSpeech, floor, hearing, tools, models, input, actions, operator },
-    ...{ desk, owed, takeover, encouragement },
+    line,
+    words,
+    agentSpeech,
+    floor,
+    hearing,
+    tools,
+    models,
+    input,
+    actions,
+    operator,
+    desk,
+    owed,
+    takeover,
+    encouragement,
   };
 }

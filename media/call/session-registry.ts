@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { CallCommand } from '../contract/call-command.ts';
 import { controlRefused } from '../contract/operator-control.ts';
 import type { FromPipeline } from '../contract/thread-messages.ts';
+import { FeedBoard, NO_SEAT } from '../rings/feed-board.ts';
 import { Suspect } from '../rings/suspect.ts';
 import type { Session } from './session.ts';
 
@@ -23,13 +24,18 @@ export class SessionRegistry {
   readonly #logger: Logger;
   readonly #send: (message: FromPipeline) => void;
   readonly #suspect: Suspect;
+  readonly #board: FeedBoard;
   readonly #running: RunningSession[] = [];
+  /** Of each of them, on the board. In a list of their own: to see who was fed, no call is touched that was not. */
+  readonly #seats: number[] = [];
   readonly #byCall = new Map<string, Session>();
   readonly #ended = new Set<string>();
   readonly #starting = new Map<string, { commands: CallCommand[] }>();
 
-  constructor(logger: Logger, send: (message: FromPipeline) => void, suspect = new Suspect()) {
+  /** `board`: says which calls were fed. */
+  constructor(logger: Logger, send: (message: FromPipeline) => void, suspect = new Suspect(), board = new FeedBoard()) {
     this.#suspect = suspect;
+    this.#board = board;
     this.#logger = logger;
     this.#send = send;
   }
@@ -70,18 +76,21 @@ export class SessionRegistry {
     this.send({ type: 'call.end', callUuid, reason: 'internal_error', disposition: null, error });
   }
 
-  start(session: Session): void {
+  /** `seat`: on the board. */
+  start(session: Session, seat = NO_SEAT): void {
     const { callUuid } = session;
     if (this.#byCall.has(callUuid)) return;
     const commands = this.#starting.get(callUuid)?.commands ?? [];
     this.#starting.delete(callUuid);
-    this.#begin(session);
+    this.#begin(session, seat);
     for (const command of commands) this.command(callUuid, command);
   }
 
-  #begin(session: Session): void {
+  #begin(session: Session, seat: number): void {
     this.#byCall.set(session.callUuid, session);
     this.#running.push({ session, callNumber: Suspect.numberOf(session.callUuid), wasTicked: false });
+    this.#seats.push(seat);
+    this.#board.listen(seat, session.listens);
     try {
       session.start();
     } catch (error) {
@@ -90,13 +99,15 @@ export class SessionRegistry {
   }
 
   /**
-   * After a ring of the bell only the calls that have input; at each 20 ms `all` that were not ticked for theirs since
-   * the last time.
+   * After a ring of the bell only the calls that were fed; at each 20 ms `all` that were not ticked for that since the
+   * last time.
    */
   tick(all: boolean): void {
     for (let i = this.#running.length - 1; i >= 0; i--) {
+      const wasFed = this.#board.takeFed(this.#seats[i]!);
+      if (!wasFed && !all) continue;
       const running = this.#running[i]!;
-      const isDue = running.session.hasInput || (all && !running.wasTicked);
+      const isDue = wasFed || !running.wasTicked;
       running.wasTicked = isDue && !all;
       if (!isDue) continue;
       this.#suspect.working(running.callNumber);
@@ -174,6 +185,9 @@ export class SessionRegistry {
 
   #forget(session: Session): void {
     const at = this.#running.findIndex((running) => running.session === session);
-    if (at >= 0) this.#running.splice(at, 1);
+    if (at < 0) return;
+    this.#board.listen(this.#seats[at]!, false);
+    this.#running.splice(at, 1);
+    this.#seats.splice(at, 1);
   }
 }

@@ -9,9 +9,9 @@ export interface Session {
   readonly callUuid: string;
   /** Called once, before anything else. */
   start(): void;
-  /** Audio has come that `tick` would take. */
-  readonly hasInput: boolean;
-  /** When there is input, and at least every 20 ms. */
+  /** False: nobody waits for what comes up the line. */
+  readonly listens: boolean;
+  /** When audio has come, if it listens, and at least every 20 ms. */
   tick(): void;
   /** The answer to `control`; null to all else. */
   command(command: CallCommand): ControlOutcome | null;

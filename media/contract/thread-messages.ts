@@ -18,8 +18,11 @@ import type { UsageLine } from './usage.ts';
 export type ToPipeline<Port = unknown> =
   /** To the engine threads that there are: before the first call, and anew when one of them died. */
   | { type: 'engines'; ports: EnginePorts<Port> }
-  /** `call` is the call's shared block (`media/rings/call-block.ts`). */
-  | { type: 'call.start'; setup: CallSetup; call: SharedArrayBuffer }
+  /**
+   * `call` is the call's shared block (`media/rings/call-block.ts`), `seat` its place on the thread's board
+   * (`media/rings/feed-board.ts`).
+   */
+  | { type: 'call.start'; setup: CallSetup; call: SharedArrayBuffer; seat: number }
   /** One that is `control` is answered by `call.controlled`. */
   | { type: 'call.command'; callUuid: string; command: CallCommand }
   /** The leg is over. The pipeline closes the open turn, sends what is left and answers `call.closed`. */

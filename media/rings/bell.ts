@@ -19,13 +19,18 @@ export class Bell {
 
   /**
    * Resolves when the bell has been rung since the last wait, or after `timeoutMs`. It does not
-   * keep the event loop alive.
+   * keep the event loop alive. True: it slept, and the event loop has turned.
    */
-  async wait(timeoutMs: number): Promise<void> {
+  async wait(timeoutMs: number): Promise<boolean> {
+    let hasSlept = false;
     if (Atomics.load(this.#word, 0) === this.#seen) {
       const waiting = Atomics.waitAsync(this.#word, 0, this.#seen, timeoutMs);
-      if (waiting.async) await waiting.value;
+      if (waiting.async) {
+        await waiting.value;
+        hasSlept = true;
+      }
     }
     this.#seen = Atomics.load(this.#word, 0);
+    return hasSlept;
   }
 }

@@ -36,6 +36,7 @@ import { VoiceTroubles } from '../engines/voice-troubles.ts';
 import { nameThisThread, osThreadId } from '../io/threads/os-thread.ts';
 import { Bell } from '../rings/bell.ts';
 import { blockShapeOf, CallBlock } from '../rings/call-block.ts';
+import { FeedBoard } from '../rings/feed-board.ts';
 import { Suspect } from '../rings/suspect.ts';
 import { agentKindOf } from './agent-kinds.ts';
 import { callUseOf, ThreadEngines } from './thread-engines.ts';
@@ -57,6 +58,7 @@ export interface PipelineThreadData {
   ioBell: SharedArrayBuffer;
   pipelineBell: SharedArrayBuffer;
   suspect: SharedArrayBuffer;
+  board: SharedArrayBuffer;
   logLevel?: string;
 }
 
@@ -64,7 +66,7 @@ const TICK_MS = 20;
 const HEARTBEAT_MS = 100;
 /** Calls that ring or talk with a voice of a connection; of those before them nobody needs the greeting any more. */
 const MOST_CALL_VOICES = 256;
-/** A bell that never stops ringing must not keep messages out for longer. */
+/** A bell that never stops ringing must not keep messages out for longer; who has slept has let them in. */
 const YIELD_EVERY_MS = 10;
 /** The neural voice-activity model hears telephone legs; a wider leg has the gate alone. */
 const NEURAL_RATE_HZ = 8000;
@@ -85,6 +87,7 @@ const registry = new SessionRegistry(
   logger,
   (message: FromPipeline) => parent.postMessage(message),
   new Suspect(data.suspect),
+  new FeedBoard(data.board),
 );
 const send = (message: FromPipeline): void => registry.send(message);
 const engines = new ThreadEngines();
@@ -118,7 +121,7 @@ parent.on('message', (message: ToPipeline<MessagePort>) => {
         .catch((error: unknown) => logger.error({ err: error }, 'pipeline: an engine could not be loaded'));
       break;
     case 'call.start':
-      startCall(message.setup, message.call);
+      startCall(message);
       break;
     case 'call.command':
       registry.command(message.callUuid, message.command);
@@ -209,13 +212,13 @@ async function prepareEar(use: EngineUse, message: Extract<ToPipeline, { type: '
   }
 }
 
-function startCall(setup: CallSetup, memory: SharedArrayBuffer): void {
+function startCall({ setup, call, seat }: Extract<ToPipeline, { type: 'call.start' }>): void {
   const { callUuid } = setup;
   const start = registry.starting(callUuid);
-  createSession(setup, memory).then(
+  createSession(setup, call).then(
     (session) => {
       if (!registry.isWanted(callUuid, start)) return session.stop();
-      registry.start(session);
+      registry.start(session, seat);
       // The loop may be asleep for as long as a heartbeat.
       pipelineBell.ring();
     },
@@ -333,8 +336,10 @@ async function loop(): Promise<never> {
     const waitMs = untilMs - clock.nowMs();
     if (waitMs > 0) {
       const fromMs = clock.nowMs();
-      await pipelineBell.wait(waitMs);
-      waitedMs += clock.nowMs() - fromMs;
+      const hasSlept = await pipelineBell.wait(waitMs);
+      const wokenAtMs = clock.nowMs();
+      waitedMs += wokenAtMs - fromMs;
+      if (hasSlept) yieldedAtMs = wokenAtMs;
     }
   }
 }

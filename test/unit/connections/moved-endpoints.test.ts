@@ -7,7 +7,7 @@ import { readChatEndpoint } from '../../../src/analysis/model-endpoint.ts';
 import { readModelEndpoint, setModelEndpoint } from '../../../src/analysis/operator-model.ts';
 import { changeConnection, listConnections } from '../../../src/connections/stored-connections.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
-import { migrationsFolder } from '../../../src/store/migrate.ts';
+import { migrationsFolder } from '../../../src/store/migration-files.ts';
 import { createWorkspaceKit } from './workspace-kit.ts';
 
 it('each has become the connection `analysis`, its key opens as before, and a change seals it anew', async () => {

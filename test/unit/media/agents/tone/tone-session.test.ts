@@ -55,5 +55,6 @@ test('a tone agent fills the ring without a hole until its longest time, then en
   expect(leg.sent.map((frame) => frame.seq)).toEqual(leg.sent.map((_frame, index) => index + 1));
   // 3 s, the lead at the far end and what was in the ring.
   expect(leg.sent.length).toBeGreaterThanOrEqual(3_000 / 20);
-  expect(leg.block.uplink.queuedFrames).toBe(0);
+  // Nobody waits for it: it is thrown away with every second tick.
+  expect(leg.block.uplink.queuedFrames).toBeLessThan(2);
 });
