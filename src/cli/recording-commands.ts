@@ -108,6 +108,7 @@ export function addRecordingCommands(program: Command, io: CommandIo): void {
 }
 
 const REASONS = {
+  deleted_before: 'it is removed already',
   not_over: 'the call has not ended; first: parley call hangup',
   held: 'it is under legal hold; see: parley retention holds',
   unknown_call: 'there is no such call',

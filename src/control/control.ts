@@ -60,7 +60,8 @@ export async function startControl(config: Config, machineClock: Clock, log: Log
   const sound = createSound(ground);
   const { bus } = ground.telling;
   const node = nodeOf(config, sound.node);
-  await claimNodeName(ground.shared, node);
+  const storesAlone = config.recordings.kind === 'disk';
+  await claimNodeName(ground.shared, node, { storesAlone });
   const nodes = createNodes(ground, { node, runs: () => link.runs, hurry: () => link.server.hurry() });
   const { remote, tokenElsewhere } = nodes;
   const places = createMediaPlaces(ground, sound, { node, others: () => link.runs.others(), remote, isDraining });
@@ -79,6 +80,7 @@ export async function startControl(config: Config, machineClock: Clock, log: Log
   const monitors = createMonitors({ ...ground.shared, bus, send, controlCall: steer, tokenElsewhere });
   const parts = { sound, places, work, course, reports, monitors, steer, runId, node, nodes, unwritten, clock };
   const link = createMediaLink(ground, parts);
+  ground.company.follow(node.name, link.runs.others);
   const checks = healthChecks(database, places.pool, isDraining);
   const app = createApi(ground, { ...parts, link, checks });
 

@@ -19,6 +19,7 @@ import type { TraceSettings } from '../config/trace-settings.ts';
 import { openLimitStores } from '../limits/open-stores.ts';
 import { watchOverload } from '../limits/overload.ts';
 import { createControlMetrics } from '../metrics/control-metrics.ts';
+import { createCompany } from '../nodes/company.ts';
 import { createCallRefusals } from '../overview/call-refusals.ts';
 import { createRecordingLinks } from '../recordings/recording-links.ts';
 import { createSealer } from '../sealing/sealer.ts';
@@ -64,6 +65,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
   const auditSigner = createChainSigner(masterKeys);
   const audit = startAuditLinking({ database, signer: auditSigner, clock, log, due });
   const metrics = createControlMetrics();
+  const company = createCompany();
   const webhooks = await startWebhooks({
     db: webhookDatabase,
     databaseUrl,
@@ -78,6 +80,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     retryScale: config.webhookRetryScale,
     observed: metrics.webhookAttempted,
     due,
+    company,
   });
   const traces = config.traces === null ? null : await openTraces(config.traces, { database, clock, log });
   const openId = config.openId === null ? null : openOpenId(config.openId, clock);
@@ -95,6 +98,8 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
     /** Of all that is connected to the database. */
     sessions,
     overload,
+    /** Whom this node shares limits with. */
+    company,
     metrics,
     /** Null: the operator has no collector. */
     traces,

@@ -28,10 +28,13 @@ import type { Sound } from './sound.ts';
 /** Transactions of media messages at once; the rest of the connections is for requests, callbacks and timers. */
 const MEDIA_TRANSACTIONS = 6;
 
+const DISK_IN_COMPANY =
+  'another node has come, and recordings and clips of this one lie on its own disk, where no other can read them: set RECORDING_STORE=s3 and the RECORDING_S3_ settings on each node';
+
 export type MediaLink = ReturnType<typeof createMediaLink>;
 
 export function createMediaLink(
-  { metrics, shared, telling }: Ground,
+  { config, metrics, shared, telling }: Ground,
   parts: {
     sound: Sound;
     places: MediaPlaces;
@@ -68,7 +71,10 @@ export function createMediaLink(
         (error: unknown) => log.warn({ runId, err: error }, 'calls of a silent media process stay with it'),
       );
     },
-    joined: parts.nodes.joined,
+    joined() {
+      parts.nodes.joined();
+      if (config.recordings.kind === 'disk') log.error(DISK_IN_COMPANY);
+    },
     beaten: parts.places.landing.settle,
     databaseTime: parts.clock.heard,
     orphaned: (atEpochMs) => course.reaper.nudge(new Date(atEpochMs)),

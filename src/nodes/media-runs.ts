@@ -132,30 +132,43 @@ export async function nodeOfRun(database: Queryable, runId: string): Promise<str
   return row?.node ?? null;
 }
 
+/** Another node, by one of its runs. */
+export type Neighbour = Pick<NodeName, 'name' | 'home'>;
+
+/** `$1` and `$2` are this node's name and home, `$3` whether those of other names count too. */
+const NEIGHBOURS = '((node = $1 AND home <> $2) OR ($3 AND node <> $1)) AND dead_at IS NULL';
+
 /**
- * Asks those of this name that run elsewhere to beat, if they live; where that is, by its run. One whose lease is over
- * has not beaten for longer than the answer would be waited for.
+ * Asks those of this name that run elsewhere to beat, if they live, or all other nodes: which there are, by their runs.
+ * One whose lease is over has not beaten for longer than the answer would be waited for.
  */
-export async function askNamesakes(database: Queryable, { name, home }: NodeName): Promise<string[]> {
-  const runs = await database.query<{ runId: string; home: string }>(
-    `SELECT run_id AS "runId", home FROM media_runs
-      WHERE node = $1 AND home <> $2 AND dead_at IS NULL AND ${SILENT_MS} <= lease_ms`,
-    [name, home],
+export async function askNeighbours(
+  database: Queryable,
+  { name, home }: NodeName,
+  which: 'of its name' | 'all',
+): Promise<Neighbour[]> {
+  const runs = await database.query<Neighbour & { runId: string }>(
+    `SELECT run_id AS "runId", node AS name, home FROM media_runs WHERE ${NEIGHBOURS} AND ${SILENT_MS} <= lease_ms`,
+    [name, home, which === 'all'],
   );
   // One by one: two that are held at once could wait for a beat, and that for them.
   for (const { runId } of runs) {
     await database.query('UPDATE media_runs SET asked_at = clock_timestamp() WHERE run_id = $1', [runId]);
   }
-  return runs.map((run) => run.home);
+  return runs;
 }
 
-/** Where one of them lives, that has beaten since it was asked; null: none has. */
-export async function livingNamesake(database: Queryable, { name, home }: NodeName): Promise<string | null> {
-  const [row] = await database.query<{ home: string }>(
-    'SELECT home FROM media_runs WHERE node = $1 AND home <> $2 AND dead_at IS NULL AND beat_at > asked_at LIMIT 1',
-    [name, home],
+/** One of them that has beaten since it was asked; null: none has. */
+export async function livingNeighbour(
+  database: Queryable,
+  { name, home }: NodeName,
+  which: 'of its name' | 'all',
+): Promise<Neighbour | null> {
+  const [row] = await database.query<Neighbour>(
+    `SELECT node AS name, home FROM media_runs WHERE ${NEIGHBOURS} AND beat_at > asked_at LIMIT 1`,
+    [name, home, which === 'all'],
   );
-  return row?.home ?? null;
+  return row ?? null;
 }
 
 /** Of a run: live, and not without an owner yet. `$1` is the run. */

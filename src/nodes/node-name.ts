@@ -1,7 +1,8 @@
 /**
  * What this node is called in the cluster: `PARLEY_NODE`, or its data folder's own name. Two with one name would end
  * each other's runs, so the second does not start: one that copied the first's settings, its data folder or its whole
- * machine. Asked by `src/control/control.ts`.
+ * machine. Nor does one that would keep recordings and clips on its own disk beside others, which could not play them.
+ * Asked by `src/control/control.ts`.
  */
 import { readFileSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -9,7 +10,7 @@ import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Queryable } from '../store/database.ts';
 import { LOOK_EVERY_MS } from '../store/due-look.ts';
-import { askNamesakes, livingNamesake, type NodeName } from './media-runs.ts';
+import { askNeighbours, livingNeighbour, type Neighbour, type NodeName } from './media-runs.ts';
 
 /** One that lives sees within a look that it is asked, and beats. */
 const ANSWERS_WITHIN_MS = 2 * LOOK_EVERY_MS;
@@ -29,21 +30,30 @@ function bootOf(): string {
   }
 }
 
-/** Rejects with the way out when another node has the name and lives. A former self that is gone is waited for. */
+/**
+ * Rejects with the way out when another node has the name and lives, or when this one stores what no other can read,
+ * `storesAlone`, and any other lives. A former self that is gone is waited for.
+ */
 export async function claimNodeName(
   deps: { database: Queryable; clock: Clock; log: Pick<Logger, 'warn'> },
   node: NodeName,
+  { storesAlone }: { storesAlone: boolean },
 ): Promise<void> {
   const { database, clock, log } = deps;
-  const asked = await askNamesakes(database, node);
-  if (asked.length === 0) return;
-  log.warn({ node: node.name, home: asked[0] }, 'a node of this name runs, or ran, elsewhere; it is asked if it lives');
+  const which = storesAlone ? 'all' : 'of its name';
+  const [asked] = await askNeighbours(database, node, which);
+  if (asked === undefined) return;
+  log.warn({ node: asked.name, home: asked.home }, 'a node runs, or ran, elsewhere; it is asked if it lives');
   for (const untilMs = clock.nowMs() + ANSWERS_WITHIN_MS; clock.nowMs() < untilMs; ) {
     await pause(clock, LOOK_AGAIN_MS);
-    const home = await livingNamesake(database, node);
-    if (home === null) continue;
-    throw new Error(
-      `Another node of this database is called '${node.name}' too, and lives: ${home}. Set PARLEY_NODE to a name of its own on each node; a data folder that was copied brings its name along.`,
-    );
+    const living = await livingNeighbour(database, node, which);
+    if (living !== null) throw new Error(refusal(living, node));
   }
+}
+
+function refusal({ name, home }: Neighbour, node: NodeName): string {
+  if (name === node.name) {
+    return `Another node of this database is called '${name}' too, and lives: ${home}. Set PARLEY_NODE to a name of its own on each node; a data folder that was copied brings its name along.`;
+  }
+  return `Another node of this database, '${name}', lives at ${home}, and this one would keep recordings and clips on its own disk (RECORDING_STORE=disk), where no other node can read them. Set RECORDING_STORE=s3 and the same RECORDING_S3_ settings on each node; recordings that lie on a disk already stay readable at the node that has it. Or stop the other node, if this one is to be the only one.`;
 }

@@ -16,8 +16,11 @@ import type { Database, Queryable } from '../store/database.ts';
 import { isHeld } from './legal-holds.ts';
 import { type PurgeReceipt, type Removed, writeReceipt } from './purge-receipts.ts';
 
-/** `not_over`: the call has not ended. `held`: a legal hold. Nothing was removed then. */
-export type Deletion = 'unknown_call' | 'not_over' | 'held' | 'deleted';
+/**
+ * `not_over`: the call has not ended. `held`: a legal hold. `deleted_before`: its time was over and another node has
+ * removed it meanwhile. Nothing was removed then.
+ */
+export type Deletion = 'unknown_call' | 'not_over' | 'held' | 'deleted_before' | 'deleted';
 
 export interface DeletionRequest {
   workspaceId: string;
@@ -40,12 +43,13 @@ export interface DeleteDeps {
  */
 export async function deleteCallParts(deps: DeleteDeps, request: DeletionRequest): Promise<Deletion> {
   const { workspaceId, callUuid, by } = request;
-  const parts = CALL_PARTS.filter((part) => request.parts.includes(part));
   const outcome = await deps.database.transaction(async (tx) => {
     const call = await lockCall(tx, callUuid);
     if (call === undefined || call.workspaceId !== workspaceId) return 'unknown_call';
     if (!isTerminal(call.status)) return 'not_over';
     if (await isHeld(tx, call)) return 'held';
+    const parts = await partsOf(tx, request);
+    if (parts.length === 0) return 'deleted_before';
     const removed: Removed = { recordings: [], turns: 0, events: 0, webhookBodies: 0 };
     const patch: CallPatch = {};
     for (const part of parts) Object.assign(patch, await REMOVERS[part](tx, call, removed, deps.eraser));
@@ -65,8 +69,19 @@ export async function deleteCallParts(deps: DeleteDeps, request: DeletionRequest
     await writeReceipt(tx, { workspaceId, callUuid, kinds: parts, cause, actor: by.actor, removed, at });
     return 'deleted';
   });
-  if (outcome === 'deleted' && parts.includes('recording')) await deps.eraser.removeBytes(callUuid);
+  if (outcome === 'deleted' && request.parts.includes('recording')) await deps.eraser.removeBytes(callUuid);
   return outcome;
+}
+
+/** In their order. Whoever asks for it has all removed again; retention, which any node does, each part once. */
+async function partsOf(tx: Queryable, { callUuid, parts, cause }: DeletionRequest): Promise<CallPart[]> {
+  const wanted = CALL_PARTS.filter((part) => parts.includes(part));
+  if (cause !== 'retention') return wanted;
+  const [row] = await tx.query<{ purged: CallPart[] }>(
+    'SELECT purged_kinds AS purged FROM calls WHERE call_uuid = $1',
+    [callUuid],
+  );
+  return wanted.filter((part) => row?.purged.includes(part) !== true);
 }
 
 async function markPurged(tx: Queryable, callUuid: string, parts: readonly CallPart[]): Promise<void> {

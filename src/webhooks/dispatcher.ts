@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { AttemptResult } from './delivery.ts';
 import type { DeliveryStore, DueDelivery } from './delivery-store.ts';
-import { createEndpointLane, type EndpointLane, type LanePace } from './endpoint-lane.ts';
+import { createEndpointLane, type EndpointLane, type LaneCompany, type LanePace } from './endpoint-lane.ts';
 import { writtenHere } from './written.ts';
 
 export interface DispatcherDeps {
@@ -17,6 +17,8 @@ export interface DispatcherDeps {
   pace: LanePace;
   /** See `DeliveryDeps.retryScale`; default 1. */
   retryScale?: number;
+  /** See `LaneDeps`. */
+  company?: LaneCompany;
   attempt(id: string): Promise<AttemptResult>;
   /** A receiver has nothing left in memory; what the sweep could not hand over may come now. */
   onDrained(endpointId: string): void;
@@ -54,6 +56,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         clock: deps.clock,
         pace: deps.pace,
         retryScale: deps.retryScale ?? 1,
+        ...(deps.company && { company: deps.company }),
         attempt: (id) => deps.attempt(id).finally(() => attempted(id)),
         onDrained: () => deps.onDrained(endpointId),
       });

@@ -1,11 +1,13 @@
 /**
  * What is under way for one receiver (contract §6): so many at a time and a second as the operator has set, and after
- * 20 straight failures one probe per 30 s until one succeeds. A lane holds ids only and may forget them: the rows stay
+ * 20 straight failures one probe per 30 s until one succeeds. Of several nodes each has its share of the pace, and one
+ * of them probes. A lane holds ids only and may forget them: the rows stay
  * due and the sweep offers them again. Made by the dispatcher.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { createCircuitBreaker, failuresInARow } from '../../media/net/circuit-breaker.ts';
 import type { WebhookSettings } from '../config/webhook-settings.ts';
+import type { Company } from '../nodes/company.ts';
 import { BREAKER_FAILURES, PROBE_EVERY_MS } from './breaker.ts';
 import type { AttemptResult } from './delivery.ts';
 
@@ -23,11 +25,17 @@ export interface LaneDeps {
   pace: LanePace;
   /** Shortens the pause between probes, as it does those between attempts; default 1. */
   retryScale?: number;
+  /** Default: this node alone. */
+  company?: LaneCompany;
   /** Never rejects. */
   attempt(id: string): Promise<AttemptResult>;
   /** Nothing waits any more, and nothing runs. */
   onDrained(): void;
 }
+
+export type LaneCompany = Pick<Company, 'nodes' | 'isFirst'>;
+
+const ALONE: LaneCompany = { nodes: () => 1, isFirst: () => true };
 
 export interface EndpointLane {
   /** Offering what waits or runs already is harmless. */
@@ -46,8 +54,9 @@ export interface EndpointLane {
 }
 
 export function createEndpointLane(deps: LaneDeps): EndpointLane {
-  const { clock, pace } = deps;
-  const { perSecond } = pace;
+  const { clock, pace, company = ALONE } = deps;
+  const perSecondHere = (): number => pace.perSecond / company.nodes();
+  const atOnceHere = (): number => Math.max(1, Math.floor(pace.atOnce / company.nodes()));
   const capacity = laneCapacity(pace);
   const probeEveryMs = PROBE_EVERY_MS * (deps.retryScale ?? 1);
   const waiting = new Set<string>();
@@ -55,7 +64,7 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
   const running = new Map<string, boolean>();
   const breaker = createCircuitBreaker({ clock, rule: failuresInARow(BREAKER_FAILURES), openMs: probeEveryMs });
   let failedAtMs = Number.NEGATIVE_INFINITY;
-  let tokens = perSecond;
+  let tokens = Math.max(1, perSecondHere());
   let refilledAtMs = clock.nowMs();
   let cancelTimer: (() => void) | null = null;
   let closed = false;
@@ -63,7 +72,9 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
 
   function takeToken(): boolean {
     const nowMs = clock.nowMs();
-    tokens = Math.min(perSecond, tokens + ((nowMs - refilledAtMs) * perSecond) / 1_000);
+    const perSecond = perSecondHere();
+    // One that may start less than one a second starts one all the same, later.
+    tokens = Math.min(Math.max(1, perSecond), tokens + ((nowMs - refilledAtMs) * perSecond) / 1_000);
     refilledAtMs = nowMs;
     if (tokens < 1) return false;
     tokens -= 1;
@@ -72,10 +83,13 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
 
   /** Ms until something may start; 0: now; null: when something ends. */
   function startIn(): number | null {
-    if (running.size >= (breaker.isOpen() ? 1 : pace.atOnce)) return null;
+    const isOpen = breaker.isOpen();
+    if (running.size >= (isOpen ? 1 : atOnceHere())) return null;
+    // Another node asks whether the receiver is back, and the rows tell what it found.
+    if (isOpen && !company.isFirst()) return probeEveryMs;
     const waitMs = breaker.waitMs();
     if (waitMs > 0) return waitMs;
-    return takeToken() ? 0 : 1_000 / perSecond;
+    return takeToken() ? 0 : 1_000 / perSecondHere();
   }
 
   function pump(): void {

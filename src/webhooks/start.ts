@@ -15,7 +15,7 @@ import { createDelivery, type ObservedAttempt } from './delivery.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { type DueQueue, startDueQueue } from './due-queue.ts';
-import { laneCapacity } from './endpoint-lane.ts';
+import { type LaneCompany, laneCapacity } from './endpoint-lane.ts';
 import type { WebhookDispatcher } from './outbox.ts';
 import { startPurge } from './purge.ts';
 import { type Sweep, startSweep } from './sweep.ts';
@@ -48,6 +48,8 @@ export interface WebhookDeps {
   observed?(attempt: ObservedAttempt): void;
   /** See `Sweep`. */
   due?: DueLook;
+  /** See `LaneDeps`. */
+  company?: LaneCompany;
 }
 
 export interface Webhooks {
@@ -74,6 +76,7 @@ export async function startWebhooks(deps: WebhookDeps): Promise<Webhooks> {
     logger,
     pace: deps.settings,
     retryScale,
+    ...(deps.company && { company: deps.company }),
     attempt: createDelivery({
       store,
       http: deps.http,

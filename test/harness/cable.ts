@@ -6,6 +6,8 @@ export interface Cable {
   cut(): void;
   /** New connections pass again; those of before are gone. */
   mend(): void;
+  /** From now on it leads there; connections of before are gone. */
+  lead(to: { host: string; port: number }): void;
   close(): Promise<void>;
 }
 
@@ -13,11 +15,12 @@ export interface Cable {
 export async function layCable(to: { host: string; port: number }, address = '127.0.0.1'): Promise<Cable> {
   const ends = new Set<Socket>();
   let isCut = false;
+  let target = to;
   const server = createServer((near) => {
     ends.add(near);
     near.on('error', () => near.destroy());
     if (isCut) return void near.pause();
-    const far = connect(to);
+    const far = connect(target);
     ends.add(far);
     for (const [from, into] of [
       [near, far],
@@ -43,6 +46,10 @@ export async function layCable(to: { host: string; port: number }, address = '12
     mend() {
       endAll();
       isCut = false;
+    },
+    lead(elsewhere) {
+      target = elsewhere;
+      endAll();
     },
     async close() {
       endAll();

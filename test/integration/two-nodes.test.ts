@@ -14,6 +14,7 @@ import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Service } from '../../src/supervisor/service.ts';
 import { type Cable, layCable } from '../harness/cable.ts';
+import { startS3, type TestStore } from '../harness/s3-server.ts';
 import { type EventuallyOptions, eventually } from '../support/eventually.ts';
 import { type PathBalancer, startPathBalancer } from '../support/path-balancer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
@@ -50,6 +51,7 @@ const soon = <Value>(what: string, look: () => Value | Promise<Value>, { story }
 let folder: string;
 let stored: TestDatabase;
 let database: Database;
+let objects: TestStore;
 let gateway: Gateway;
 let second: Service;
 let balancer: PathBalancer;
@@ -61,6 +63,9 @@ let ports: Map<string, number>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-two-nodes-'));
   stored = await createTestDatabase();
+  const s3 = await startS3();
+  objects = s3;
+  const { endpoint, bucket, accessKeyId, secretAccessKey } = s3.settings.s3;
   ports = new Map([
     ['a', await freePort()],
     ['b', await freePort()],
@@ -75,6 +80,11 @@ beforeAll(async () => {
       PARLEY_NODE: name,
       PARLEY_NODE_ADDRESS: `http://127.0.0.1:${ports.get(name)}`,
       STREAM_URL: `ws://127.0.0.1:${balancer.port}/n/{node}`,
+      RECORDING_STORE: 's3',
+      RECORDING_S3_ENDPOINT: endpoint,
+      RECORDING_S3_BUCKET: bucket,
+      RECORDING_S3_ACCESS_KEY_ID: accessKeyId,
+      RECORDING_S3_SECRET_ACCESS_KEY: secretAccessKey,
     };
     return {
       dataDir: join(folder, name),
@@ -113,6 +123,7 @@ afterAll(async () => {
   await cable?.close();
   await database?.close();
   await stored?.close();
+  await objects?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -200,12 +211,24 @@ async function allOperations(node: string, callUuid: string): Promise<{ answers:
   }
   await at(node).waitFor(callUuid, 'its end', ({ endedReason }) => endedReason === 'api_hangup');
   answers['mute what is over'] = await ask(node, { ...OPERATIONS['mute']!, path: `${callUuid}/control` });
+  answers['its recording'] = await soon('its recording', async () => {
+    const answer = await ask(node, { path: `${callUuid}/recording` });
+    return answer[0] === 200 ? answer : null;
+  });
   const rows = await database.query<{ data: unknown }>(
     `SELECT data FROM call_events WHERE call_uuid = $1 AND kind = 'control' ORDER BY id`,
     [callUuid],
   );
   return { answers, steered: rows.map(({ data }) => data) };
 }
+
+/** As the API's own description has them, what is tried above and what the next test follows. */
+const TRIED = new Set([
+  'get /api/developer/calls/{callUuid}/events',
+  ...Object.values(OPERATIONS).map(
+    ({ method = 'GET', path }) => `${method.toLowerCase()} /api/developer/calls/{callUuid}${path}`,
+  ),
+]);
 
 const carriedBy = (calls: Map<string, string>, node: string): string[] =>
   [...calls].flatMap(([callUuid, on]) => (on === node ? [callUuid] : []));
@@ -232,6 +255,18 @@ test('calls that one node places land in both, and each operation does and answe
   expect(answers).toMatchObject({ 'say, while it is muted': [409, 'action_not_possible'] });
   expect(answers).toMatchObject({ 'mute what is over': [409, 'call_not_in_progress'] });
   expect(steered.length).toBeGreaterThanOrEqual(5);
+  expect(answers).toMatchObject({ 'its recording': [200, null] });
+});
+
+test('there is no operation on a call in the API’s description that is not tried at the other node', async () => {
+  const answer = await fetch(`http://127.0.0.1:${ports.get('b')}/openapi.json`);
+  const { paths } = (await answer.json()) as { paths: Record<string, object> };
+  const described = Object.entries(paths).flatMap(([path, operations]) =>
+    path.startsWith('/api/developer/calls/{callUuid}')
+      ? Object.keys(operations).map((method) => `${method} ${path}`)
+      : [],
+  );
+  expect(new Set(described)).toEqual(TRIED);
 });
 
 test('who follows a call at the node that does not carry it hears of it as it happens', async () => {

@@ -7,6 +7,11 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Balancer {
+  /**
+   * What it does with requests that no `/n/<node>/` says the node of: `ready` as a balancer should, `maint` never to this
+   * one, `unchecked` as if it lived, whatever it answers.
+   */
+  treat(node: string, as: 'ready' | 'maint' | 'unchecked'): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -19,7 +24,7 @@ export async function startBalancer(
   folder: string,
 ): Promise<Balancer> {
   const file = join(folder, 'haproxy.cfg');
-  writeFileSync(file, configOf(`${address}:${port}`, nodes));
+  writeFileSync(file, configOf(`${address}:${port}`, nodes, socketIn(folder)));
   const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (text) => {
@@ -31,13 +36,36 @@ export async function startBalancer(
   });
   await Promise.race([listens(address, port), failed]);
   failed.catch(() => {});
-  return { close: () => end(child) };
+  const tell = (command: string): Promise<void> => told(socketIn(folder), command);
+  return {
+    async treat(node, as) {
+      await tell(`set server any/${node} state ${as === 'maint' ? 'maint' : 'ready'}`);
+      if (as === 'unchecked') {
+        await tell(`disable health any/${node}`);
+        await tell(`set server any/${node} health up`);
+      } else await tell(`enable health any/${node}`);
+    },
+    close: () => end(child),
+  };
 }
 
-function configOf(bind: string, nodes: ReadonlyMap<string, string>): string {
+const socketIn = (folder: string): string => join(folder, 'haproxy.sock');
+
+/** By its own socket for operators. */
+async function told(path: string, command: string): Promise<void> {
+  const socket = connect({ path });
+  socket.setEncoding('utf8');
+  socket.write(`${command}\n`);
+  let answer = '';
+  for await (const text of socket) answer += text;
+  if (answer.trim() !== '') throw new Error(`HAProxy, asked to ${command}: ${answer.trim()}`);
+}
+
+function configOf(bind: string, nodes: ReadonlyMap<string, string>, operators: string): string {
   const names = [...nodes.keys()];
   return `global
   maxconn 8000
+  stats socket ${operators} mode 600 level admin
 defaults
   mode http
   option forwardfor

@@ -11,8 +11,8 @@ export interface ClusterNode {
   readonly name: string;
   /** Past the balancer. */
   readonly url: string;
-  /** Resolves when it is ready. */
-  start(): Promise<void>;
+  /** Resolves when it is ready; rejects with what it said when it ends instead. */
+  start(otherwise?: StartedOtherwise): Promise<void>;
   /** All its processes at once, as a machine that loses its power: its sockets are reset. */
   kill(): Promise<void>;
   /** All stand still, sockets open, until `resume`. */
@@ -22,7 +22,15 @@ export interface ClusterNode {
   drain(): Promise<number | null>;
 }
 
+export interface StartedOtherwise {
+  /** More settings, or other ones. */
+  settings?: Readonly<Record<string, string>>;
+  /** Of another version: its folder, built. */
+  root?: string;
+}
+
 const PORT = 8080;
+const ENTRY = 'src/supervisor/main.js';
 const READY_LIMIT_MS = 90_000;
 
 export function clusterNode(options: {
@@ -48,8 +56,9 @@ export function clusterNode(options: {
   return {
     name,
     url,
-    async start() {
-      const [command, ...args] = [...network.inside(name), process.execPath, builtEntry('src/supervisor/main.js')];
+    async start({ settings: more, root } = {}) {
+      const entry = root === undefined ? builtEntry(ENTRY) : join(root, 'dist', ENTRY);
+      const [command, ...args] = [...network.inside(name), process.execPath, entry];
       const started = spawn(command!, args, {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: {
@@ -61,6 +70,7 @@ export function clusterNode(options: {
           PARLEY_NODE: name,
           PARLEY_NODE_ADDRESS: url,
           ...settings,
+          ...more,
         },
       });
       child = started;

@@ -45,13 +45,20 @@ export async function place(cluster: Cluster, calls: number): Promise<PlacementS
   return placed;
 }
 
-/** Those that were taken, once each of them has said something; with the node that carries each. */
-export async function talking({ database }: Cluster, placed: readonly PlacementSeen[]): Promise<TalkingCall[]> {
+/**
+ * Those that were taken, once each of them has said something; with the node that carries each. `isOwned: false`: some
+ * may be carried by a version that says no node, and `node` is empty.
+ */
+export async function talking(
+  { database }: Cluster,
+  placed: readonly PlacementSeen[],
+  { isOwned = true } = {},
+): Promise<TalkingCall[]> {
   const wanted = placed.flatMap(({ callUuid }) => (callUuid === null ? [] : [callUuid]));
   for (const untilMs = performance.now() + TALK_LIMIT_MS; ; await wait(100)) {
     const rows = await database.query<TalkingCall>(
-      `SELECT c.call_uuid AS "callUuid", c.to_number AS number, r.node
-         FROM calls c JOIN media_runs r ON r.run_id = c.owner_run
+      `SELECT c.call_uuid AS "callUuid", c.to_number AS number, ${isOwned ? 'r.node' : `'' AS node`}
+         FROM calls c ${isOwned ? 'JOIN media_runs r ON r.run_id = c.owner_run' : ''}
         WHERE c.call_uuid = ANY ($1::uuid[]) AND EXISTS (SELECT 1 FROM call_turns t WHERE t.call_uuid = c.call_uuid)`,
       [wanted],
     );

@@ -1,38 +1,29 @@
 /**
- * What happens to a node under conversations: its operations are asked for elsewhere and it drains, it is killed, its
- * cable is pulled, it stands still, it is cut off from PostgreSQL or Redis alone, Redis forgets everything.
+ * What may happen under conversations, and here what happens to a node: its operations are asked for elsewhere and it
+ * drains, it is killed, its cable is pulled, it stands still, it is cut off from PostgreSQL or Redis alone, Redis forgets
+ * everything.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { percentiles } from '../../../bench/harness/percentile.ts';
 import type { Cluster } from './cluster.ts';
-import type { ClusterNode } from './cluster-node.ts';
 import { ended, place, type TalkingCall, talking } from './conversations.ts';
-import { kept, moved, type Verdict } from './verdicts.ts';
+import {
+  afterMoving,
+  CUT_MS,
+  type Fault,
+  type FaultCase,
+  joined,
+  LATER_CALLS,
+  RESET_WORD_MS,
+  SILENT_WORD_MS,
+} from './fault.ts';
+import { clockAhead, killedAhead, olderComes, othersKilled, refused } from './joining.ts';
+import { allToDead, allToOne, diskFull, failedOver, stopVictim, storeAway } from './surroundings.ts';
+import { upgraded } from './upgrade.ts';
+import { kept, type Verdict } from './verdicts.ts';
 
-interface FaultCase {
-  cluster: Cluster;
-  /** Whom it meets. */
-  victim: ClusterNode;
-  calls: readonly TalkingCall[];
-}
-
-export interface Fault {
-  name: string;
-  /** What it cannot be done without. */
-  needs?: 'cables';
-  /** Also in the quick form. */
-  isQuick: boolean;
-  /** Resolves when its calls are over and the cluster may be whole again. */
-  run(met: FaultCase): Promise<Verdict>;
-}
-
-/** Of a machine whose sockets are reset, and of one that says nothing any more. */
-const RESET_WORD_MS = 1_500;
-const SILENT_WORD_MS = 12_000;
 const COMMAND_P99_MS = 50;
 const COMMANDS = 100;
-const CUT_MS = 20_000;
-const LATER_CALLS = 6;
 
 export const FAULTS: readonly Fault[] = [
   { name: 'commands at the other node, then a drain', isQuick: true, run: drained },
@@ -42,6 +33,30 @@ export const FAULTS: readonly Fault[] = [
   { name: 'cut off from PostgreSQL alone for 20 s', isQuick: true, run: (met) => cutOff(met, 'toDatabase') },
   { name: 'cut off from Redis alone for 20 s', isQuick: false, run: (met) => cutOff(met, 'toRedis') },
   { name: 'Redis forgets everything', isQuick: false, run: forgotten },
+  { name: 'nodes that may not join', isQuick: true, run: refused },
+  { name: 'the balancer sends everything to one node', isQuick: false, run: allToOne },
+  { name: 'the balancer sends everything to a dead node', isQuick: false, prepare: stopVictim, run: allToDead },
+  { name: 'the disk is full for 20 s', needs: 'disks', isQuick: false, run: diskFull },
+  { name: 'the object store is away', isQuick: false, run: storeAway },
+  { name: 'clock 30 s ahead, killed', needs: 'libfaketime', isQuick: false, prepare: clockAhead, run: killedAhead },
+  {
+    name: 'clock 30 s ahead, the other killed',
+    needs: 'libfaketime',
+    isQuick: false,
+    prepare: clockAhead,
+    run: othersKilled,
+  },
+  { name: 'an older version comes', needs: 'an older version', isQuick: false, run: olderComes },
+];
+
+/** With a replica of the database. */
+export const DATABASE_FAULTS: readonly Fault[] = [
+  { name: 'PostgreSQL fails over to its replica', isQuick: false, run: failedOver },
+];
+
+/** Of two nodes the victim is of an older version, and the other one has not been started. */
+export const UPGRADES: readonly Fault[] = [
+  { name: 'upgrade under calls', needs: 'an older version', isQuick: false, run: upgraded },
 ];
 
 async function drained({ cluster, victim, calls }: FaultCase): Promise<Verdict> {
@@ -126,25 +141,6 @@ async function stoodStill({ cluster, victim, calls }: FaultCase): Promise<Verdic
   return afterMoving({ cluster, victim, calls }, atEpochMs, SILENT_WORD_MS);
 }
 
-async function afterMoving(
-  { cluster, victim, calls }: FaultCase,
-  atEpochMs: number,
-  wordLimitMs: number,
-): Promise<Verdict> {
-  const seen = await ended(cluster, calls);
-  return joined(
-    moved(
-      seen.filter(({ node }) => node === victim.name),
-      atEpochMs,
-      wordLimitMs,
-    ),
-    kept(
-      seen.filter(({ node }) => node !== victim.name),
-      'of other nodes',
-    ),
-  );
-}
-
 async function cutOff({ cluster, victim, calls }: FaultCase, way: 'toDatabase' | 'toRedis'): Promise<Verdict> {
   const cable = cluster[way].get(victim.name)!;
   cable.cut();
@@ -157,8 +153,4 @@ async function forgotten({ cluster, calls }: FaultCase): Promise<Verdict> {
   await cluster.redis.kill();
   await cluster.redis.start();
   return kept(await ended(cluster, calls), 'while Redis forgot');
-}
-
-function joined(...verdicts: readonly Verdict[]): Verdict {
-  return { lines: verdicts.flatMap(({ lines }) => lines), broken: verdicts.flatMap(({ broken }) => broken) };
 }

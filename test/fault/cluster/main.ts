@@ -5,6 +5,7 @@
  *   --quick            two nodes, the faults that matter most, once: under 10 minutes
  *   --calls N          conversations under each fault (default 100; quick 40)
  *   --only TEXT        faults whose name has it
+ *   --older FOLDER     a checkout of an older version, built: what it is upgraded from
  *   --seeds 1,2,R      without --quick: three nodes, each fault once a seed, which names who meets it; R is random
  *
  * Exits with 0 only when nothing was broken. Linux, as root; without root on loopback addresses, and no cable is
@@ -13,7 +14,7 @@
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { readOptions } from '../../../bench/harness/options.ts';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
@@ -22,7 +23,9 @@ import type { PlacementSeen } from '../judge/history.ts';
 import { checkHistory, violationLines } from '../judge/history-checker.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { place, talking } from './conversations.ts';
-import { FAULTS, type Fault } from './faults.ts';
+import type { Fault } from './fault.ts';
+import { DATABASE_FAULTS, FAULTS, UPGRADES } from './faults.ts';
+import { FAKETIME, hasFaketime } from './joining.ts';
 
 const { values } = readOptions({
   command: 'npm run bench -- cluster',
@@ -32,12 +35,14 @@ const { values } = readOptions({
     calls: { type: 'string' },
     seeds: { type: 'string', default: '1,2,3,R' },
     only: { type: 'string', default: '' },
+    older: { type: 'string' },
   },
   meanings: {
     quick: 'two nodes, the faults that matter most, once',
     calls: '<N> conversations under each fault',
     seeds: '<list> who meets which fault; R is a random one',
     only: '<text> faults whose name has it',
+    older: '<folder> a checkout of an older version, built: what is upgraded from',
   },
 });
 
@@ -46,63 +51,105 @@ const GRACE_MS = 11_000;
 /** Into the conversations. */
 const TALK_MS = 3_000;
 
+interface Ground {
+  /** Default: those of all. */
+  names?: readonly string[];
+  isReplicated?: boolean;
+  /** Only the first runs, and it is of the older version. */
+  isOlder?: boolean;
+  faults: readonly Fault[];
+}
+
+const GROUNDS: readonly Ground[] = [
+  { faults: FAULTS },
+  { isReplicated: true, faults: DATABASE_FAULTS },
+  { names: ['a', 'b'], isOlder: true, faults: UPGRADES },
+];
+const ENDS = ['SIGINT', 'SIGTERM'] as const;
+
 const say = (line: string): void => console.log(line);
 const names = values.quick ? ['a', 'b'] : ['a', 'b', 'c'];
 const calls = Number(values.calls ?? (values.quick ? 40 : 100));
+const olderRoot = values.older === undefined ? null : resolve(values.older);
 const seeds = values.quick
   ? [1]
   : values.seeds.split(',').map((seed) => (seed === 'R' ? randomInt(2 ** 31) : Number(seed)));
-const folder = mkdtempSync(join(tmpdir(), 'parley-cluster-'));
 let broken = 0;
-let isJudged = false;
-let cluster: Cluster | null = null;
-const starting = startCluster({ names, folder, calls, say });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Networks and processes outlive this one: also those that are only being made.
-  process.once(signal, () => void starting.then((made) => made.close()).finally(() => process.exit(1)));
-}
-try {
-  cluster = await starting;
-  say(`${names.length} nodes, ${calls} conversations under each fault; ${cluster.network.kind}`);
-  const placed: PlacementSeen[] = [];
-  for (const seed of seeds) {
-    say(`seed ${seed}`);
-    const random = createRandom(seed);
-    for (const fault of FAULTS) {
-      const victim = cluster.nodes[1 + Math.floor(random() * (names.length - 1))]!;
-      if ((values.quick && !fault.isQuick) || !fault.name.includes(values.only)) continue;
-      if (fault.needs === 'cables' && cluster.network.pull === null) {
-        say(`${fault.name}: left out, there are no cables here`);
-        continue;
-      }
-      broken += await meet(cluster, fault, { victim, placed });
-    }
-  }
-  const history = await settledHistory(cluster, cluster.database, placed);
-  const violations = checkHistory(history);
-  say('all calls:');
-  for (const line of describeHistory(history)) say(`    ${line}`);
-  for (const line of violationLines(violations)) say(`    BROKEN ${line}`);
-  broken += violations.length;
-  isJudged = true;
-} finally {
-  await cluster?.close();
-  if (isJudged && broken === 0) rmSync(folder, { recursive: true, force: true });
-  else say(`logs are kept in ${folder}`);
+for (const ground of GROUNDS) {
+  const faults = ground.faults.filter(({ name, isQuick }) => (!values.quick || isQuick) && name.includes(values.only));
+  if (faults.length > 0) broken += await judged({ ...ground, faults });
 }
 say(`${broken} violations`);
 process.exit(broken === 0 ? 0 : 1);
 
+/** On a cluster of its own, whose calls are judged together at the end. */
+async function judged({ names: its, isReplicated, isOlder, faults }: Ground): Promise<number> {
+  const on = its ?? names;
+  if (isOlder === true && olderRoot === null) {
+    for (const { name } of faults) say(`${name}: left out, --older names no older version`);
+    return 0;
+  }
+  const begins = isOlder === true ? new Map([[on[0]!, { root: olderRoot! }]]) : undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'parley-cluster-'));
+  const around = { names: on, folder, calls, say, olderRoot, isReplicated: isReplicated === true };
+  const starting = startCluster({ ...around, ...(begins && { begins }) });
+  const end = (): void => void starting.then((made) => made.close()).finally(() => process.exit(1));
+  // Networks and processes outlive this one: also those that are only being made.
+  for (const signal of ENDS) process.once(signal, end);
+  let found = 0;
+  let isJudged = false;
+  let cluster: Cluster | null = null;
+  try {
+    cluster = await starting;
+    say(`${on.length} nodes, ${calls} conversations under each fault; ${cluster.network.kind}`);
+    const placed: PlacementSeen[] = [];
+    for (const seed of isOlder === true ? seeds.slice(0, 1) : seeds) {
+      say(`seed ${seed}`);
+      const random = createRandom(seed);
+      for (const fault of faults) {
+        const victim = cluster.nodes[isOlder === true ? 0 : 1 + Math.floor(random() * (on.length - 1))]!;
+        const missing = missingFor(fault, cluster);
+        if (missing === null) found += await meet(cluster, fault, { victim, placed, isOlder: isOlder === true });
+        else say(`${fault.name}: left out, ${missing}`);
+      }
+    }
+    const history = await settledHistory(cluster, cluster.database, placed);
+    const violations = checkHistory(history);
+    say('all calls:');
+    for (const line of describeHistory(history)) say(`    ${line}`);
+    for (const line of violationLines(violations)) say(`    BROKEN ${line}`);
+    found += violations.length;
+    isJudged = true;
+  } finally {
+    await cluster?.close();
+    for (const signal of ENDS) process.off(signal, end);
+    if (isJudged && found === 0) rmSync(folder, { recursive: true, force: true });
+    else say(`logs are kept in ${folder}`);
+  }
+  return found;
+}
+
+function missingFor({ needs }: Fault, { network, disks }: Cluster): string | null {
+  if (needs === 'cables' && network.pull === null) return 'there are no cables here';
+  if (needs === 'disks' && disks.size === 0) return 'nothing can be mounted here';
+  if (needs === 'libfaketime' && !hasFaketime()) return `there is no ${FAKETIME} (Debian: apt-get install faketime)`;
+  if (needs === 'an older version' && olderRoot === null) return '--older names no older version';
+  return null;
+}
+
 async function meet(
   on: Cluster,
   fault: Fault,
-  { victim, placed }: { victim: Cluster['nodes'][number]; placed: PlacementSeen[] },
+  { victim, placed, isOlder }: { victim: Cluster['nodes'][number]; placed: PlacementSeen[]; isOlder: boolean },
 ): Promise<number> {
-  await on.whole();
-  await wait(GRACE_MS);
+  if (!isOlder) {
+    await on.whole();
+    await fault.prepare?.({ cluster: on, victim });
+    await wait(GRACE_MS);
+  }
   const asked = await place(on, calls);
   placed.push(...asked);
-  const talks = await talking(on, asked);
+  const talks = await talking(on, asked, { isOwned: !isOlder });
   await wait(TALK_MS);
   const shares = on.nodes.map(({ name }) => `${name} ${talks.filter(({ node }) => node === name).length}`);
   say(`${fault.name} (${victim.name}); calls on ${shares.join(', ')}`);

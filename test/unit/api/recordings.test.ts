@@ -10,7 +10,8 @@ import { readWavHeader } from '../../../media/audio/wav.ts';
 import { rangeOf } from '../../../src/api/recordings/byte-range.ts';
 import { putStored, toneFile } from '../../support/encrypted-recording.ts';
 import { decodeRecording } from '../../support/recording-audio.ts';
-import { STORES, type TestStore } from '../../support/recording-stores.ts';
+import { type TestStore } from '../../harness/s3-server.ts';
+import { STORES } from '../../support/recording-stores.ts';
 import { toneDbfs } from '../media/recorder/recording-harness.ts';
 import { type ApiFixture, createApiFixture, SEALER } from './api-fixture.ts';
 

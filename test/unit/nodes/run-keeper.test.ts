@@ -329,10 +329,10 @@ describe('a node’s name', () => {
   const copy = { name: 'a', home: 'another machine', address: null, streamBase: null };
 
   /** As it goes while `between` happens each half second; null: it may have the name. */
-  async function refusal(node: NodeName, between = async () => {}): Promise<string | null> {
+  async function refusal(node: NodeName, between = async () => {}, storesAlone = false): Promise<string | null> {
     const clock = new VirtualClock();
     const ended: (string | null)[] = [];
-    claimNodeName({ database, clock, log }, node).then(
+    claimNodeName({ database, clock, log }, node, { storesAlone }).then(
       () => ended.push(null),
       (error: Error) => ended.push(error.message),
     );
@@ -352,6 +352,20 @@ describe('a node’s name', () => {
     expect(fault).toContain('PARLEY_NODE');
     expect(fault).toContain('home of a');
     expect(await isDead('run-a')).toBe(false);
+  });
+
+  test('a node that keeps recordings on its own disk is refused beside any other that lives, and not after one that is gone', async () => {
+    const { a, b } = await twoNodes();
+    const beat = (): Promise<void> => a.keeper.beat();
+    const third = { name: 'c', home: 'home of c', address: null, streamBase: null };
+    const fault = await refusal(third, beat, true);
+    expect(fault).toContain('RECORDING_STORE=s3');
+    expect(fault).toContain('home of a');
+    expect(await refusal(third, beat)).toBeNull();
+    a.keeper.gone('run-a');
+    b.keeper.gone('run-b');
+    await eventually('both to be gone', async () => (await isDead('run-a')) && (await isDead('run-b')));
+    expect(await refusal(third, undefined, true)).toBeNull();
   });
 
   test('a node that is alone and beats each half minute sees that it is asked by the look that all parts share', async () => {

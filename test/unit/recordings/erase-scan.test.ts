@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SegmentPlace, SegmentWriter } from '../../../media/recorder/segment-files.ts';
 import { keyOfRecording, putStored, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
-import { STORES, type TestStore } from '../../support/recording-stores.ts';
+import { type TestStore } from '../../harness/s3-server.ts';
+import { STORES } from '../../support/recording-stores.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
 
 const CANARY = 'zyzzogeton';

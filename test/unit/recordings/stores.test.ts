@@ -8,7 +8,7 @@ import { readRecordingSettings } from '../../../src/config/recording-settings.ts
 import { createDiskStore } from '../../../src/recordings/disk-store.ts';
 import { openStores } from '../../../src/recordings/open-stores.ts';
 import { createS3Store } from '../../../src/recordings/s3-store.ts';
-import { startS3 } from '../../support/recording-stores.ts';
+import { startS3 } from '../../harness/s3-server.ts';
 import { isSignedWith } from '../../support/signature-v4-judge.ts';
 import { conformRecordingStore } from './store-conformance.ts';
 

@@ -96,6 +96,25 @@ describe('retention', () => {
     ]);
   });
 
+  it('of several nodes that purge at the same time one removes each kind, with one receipt and one line of the audit', async () => {
+    const call = await ended(400);
+    const others = Array.from({ length: 3 }, () =>
+      createRetentionPurge({
+        database: api.database,
+        clock: api.clock,
+        log: pino({ level: 'silent' }),
+        eraser: api.recordings.eraser,
+      }),
+    );
+    await Promise.all([purge, ...others].map((one) => one.run()));
+    const [counted] = await api.database.query(
+      `SELECT (SELECT count(*)::int FROM purge_receipts WHERE call_uuid = $1) AS receipts,
+              (SELECT count(*)::int FROM audit_log WHERE target = 'call:' || $1::text) AS audited`,
+      [call],
+    );
+    expect(counted).toEqual({ receipts: CALL_PARTS.length, audited: CALL_PARTS.length });
+  });
+
   it.each([
     [{ recording: -1 }, 'recording is kept from 0 to 3650'],
     [{ recording: 3651 }, 'recording is kept from 0 to 3650'],

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { WEBHOOK_DEFAULTS } from '../../../src/config/webhook-settings.ts';
 import type { AttemptResult } from '../../../src/webhooks/delivery.ts';
-import { createEndpointLane, type EndpointLane, laneCapacity } from '../../../src/webhooks/endpoint-lane.ts';
+import {
+  createEndpointLane,
+  type EndpointLane,
+  type LaneCompany,
+  laneCapacity,
+} from '../../../src/webhooks/endpoint-lane.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -17,7 +22,7 @@ interface Bench {
 
 const LANE_CAPACITY = laneCapacity(WEBHOOK_DEFAULTS);
 
-function bench(pace = WEBHOOK_DEFAULTS): Bench {
+function bench(pace = WEBHOOK_DEFAULTS, company?: LaneCompany): Bench {
   const clock = new VirtualClock();
   const under: ((result: AttemptResult) => void)[] = [];
   const state: Bench = {
@@ -31,6 +36,7 @@ function bench(pace = WEBHOOK_DEFAULTS): Bench {
     lane: createEndpointLane({
       clock,
       pace,
+      ...(company && { company }),
       attempt: (id) => {
         state.started.push(id);
         return new Promise((resolve) => under.push(resolve));
@@ -62,6 +68,52 @@ describe('the lane of one receiver', () => {
     expect(wide.started).toHaveLength(1_000);
     wide.clock.advanceMs(1);
     expect(wide.started).toHaveLength(1_001);
+  });
+
+  it('has its share of the pace in company, and all of it again when it is alone', async () => {
+    let nodes = 2;
+    const half = bench(WEBHOOK_DEFAULTS, { nodes: () => nodes, isFirst: () => true });
+    for (const id of ids(150)) half.lane.offer(id);
+    expect(half.started).toHaveLength(10);
+    for (let ended = 0; ended < 60; ended++) await half.end('delivered');
+    expect(half.started).toHaveLength(50);
+    half.clock.advanceMs(20);
+    expect(half.started).toHaveLength(51);
+    nodes = 1;
+    half.clock.advanceMs(20);
+    await half.end('delivered');
+    half.clock.advanceMs(100);
+    expect(half.started).toHaveLength(63);
+  });
+
+  it('starts one a time and none at once where nodes share less than there are of them', async () => {
+    const thin = bench({ ...WEBHOOK_DEFAULTS, perSecond: 1, atOnce: 1 }, { nodes: () => 3, isFirst: () => true });
+    for (const id of ids(2)) thin.lane.offer(id);
+    expect(thin.started).toHaveLength(1);
+    await thin.end('delivered');
+    thin.clock.advanceMs(2_900);
+    expect(thin.started).toHaveLength(1);
+    thin.clock.advanceMs(200);
+    expect(thin.started).toHaveLength(2);
+  });
+
+  it('leaves it to the first of several nodes to ask whether a receiver that fails is back', async () => {
+    let isFirst = false;
+    const second = bench(WEBHOOK_DEFAULTS, { nodes: () => 2, isFirst: () => isFirst });
+    second.lane.heedBreaker(0, second.clock.nowMs());
+    second.lane.offer('waits');
+    second.clock.advanceMs(90_000);
+    expect(second.started).toEqual([]);
+    isFirst = true;
+    second.clock.advanceMs(30_000);
+    expect(second.started).toEqual(['waits']);
+    await second.end('failed');
+    isFirst = false;
+    second.lane.offer('again');
+    second.clock.advanceMs(90_000);
+    expect(second.started).toEqual(['waits']);
+    second.lane.heedBreaker(null, second.clock.nowMs());
+    expect(second.started).toEqual(['waits', 'again']);
   });
 
   it('starts 100 in the first instant and then one every 10 ms', async () => {
