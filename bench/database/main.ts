@@ -9,6 +9,7 @@ import { resolve } from 'node:path';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import { readOptions } from '../harness/options.ts';
 import { percentiles } from '../harness/percentile.ts';
+import { startFloor } from './floor.ts';
 import { type Figures, measure } from './measure.ts';
 import { startSubject } from './subject.ts';
 
@@ -19,12 +20,14 @@ const { values } = readOptions({
     calls: { type: 'string', default: '1,100' },
     repeat: { type: 'string', default: '5' },
     against: { type: 'string' },
+    floor: { type: 'boolean', default: false },
     statements: { type: 'boolean', default: false },
   },
   meanings: {
     calls: '<list> how many calls at once, each measured by itself',
     repeat: '<N> repetitions',
     against: '<folder> of another clone, which is built',
+    floor: 'beside a bare loop of as many statements, commits and posts',
     statements: 'which statements a call makes, and how often',
   },
 });
@@ -35,7 +38,10 @@ const folders = [
 ];
 const counts = values.calls.split(',').map(Number);
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
-const subjects = await Promise.all(folders.map(([name, root]) => startSubject(name, root)));
+const subjects = await Promise.all([
+  ...folders.map(([name, root]) => startSubject(name, root)),
+  ...(values.floor ? [startFloor()] : []),
+]);
 const runs = await measure(subjects, { calls: counts, rounds: Number(values.repeat), said: say });
 for (const subject of subjects) await subject.stop();
 
