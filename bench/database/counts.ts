@@ -4,7 +4,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { cpuSeconds } from '../api/cpu.ts';
+import type { Service } from '../../src/supervisor/service.ts';
+import { processorMs } from './processor-time.ts';
 
 export interface Counts {
   /** As PostgreSQL counts: the start of a session is one too. */
@@ -14,8 +15,12 @@ export interface Counts {
   walBytes: number;
   /** By text: how often, and how long all of them took at the server. Without what only frames a transaction. */
   statements: ReadonlyMap<string, { calls: number; ms: number }>;
-  controlCpuMs: number;
-  postgresCpuMs: number;
+}
+
+/** Of one service, in ms. */
+export interface ProcessorTime {
+  control: number;
+  postgres: number;
 }
 
 /** What this tool asks is not counted: its statements say so. PostgreSQL forgets a comment before the first word. */
@@ -70,14 +75,11 @@ export class PostgresCounts {
   async read(): Promise<Counts> {
     const rows = await this.#database.query<{ text: string; calls: number; ms: number }>(STATEMENTS);
     const [row] = await this.#database.query<{ commits: number; sessions: number; walBytes: number }>(COMMITS);
-    const cpu = cpuSeconds();
     const counts = {
       commits: row!.commits - this.#ownCommits,
       sessions: row!.sessions,
       walBytes: row!.walBytes,
       statements: new Map(rows.map(({ text, calls, ms }) => [text.replace(/\s+/g, ' ').trim(), { calls, ms }])),
-      controlCpuMs: (cpu.get('src') ?? 0) * 1_000,
-      postgresCpuMs: (cpu.get('PostgreSQL') ?? 0) * 1_000,
     };
     this.#ownCommits += 2;
     return counts;
@@ -95,14 +97,18 @@ export class PostgresCounts {
   }
 }
 
+export function processorTimeOf({ control, postgres }: Service): ProcessorTime {
+  return { control: processorMs(control.pid()!), postgres: processorMs(postgres!.pid()!) };
+}
+
+export type ByText = Counts['statements'];
+
 export interface Cost {
   commits: number;
   sessions: number;
   statements: number;
   walBytes: number;
-  controlCpuMs: number;
-  postgresCpuMs: number;
-  byText: ReadonlyMap<string, { calls: number; ms: number }>;
+  byText: ByText;
 }
 
 export function between(before: Counts, after: Counts): Cost {
@@ -118,8 +124,6 @@ export function between(before: Counts, after: Counts): Cost {
     sessions: after.sessions - before.sessions,
     statements: [...byText.values()].reduce((sum, { calls }) => sum + calls, 0),
     walBytes: after.walBytes - before.walBytes,
-    controlCpuMs: after.controlCpuMs - before.controlCpuMs,
-    postgresCpuMs: after.postgresCpuMs - before.postgresCpuMs,
     byText,
   };
 }

@@ -1,142 +1,123 @@
 /**
- * One run: a service of its own, a call that warms it up, a while in which nothing happens, and the calls. What a call
- * costs is what the calls cost less what the same time costs without them.
+ * Rounds: a while in which nothing happens, then so many calls, then so many others; all subjects in the same seconds,
+ * so that a slow spell of the machine falls on all of them. What a call costs is what its while cost less what
+ * the same time costs without it, of all rounds together: a single idle while is a handful of commits.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
-import { packageRoot } from '../../src/config/built-entry.ts';
-import type { PersonaInput } from '../emulators/persona.ts';
-import type { Gateway, startGateway } from '../harness/gateway.ts';
-import { between, type Cost, PostgresCounts, SETTLE_MS } from './counts.ts';
-import { readingAgent } from './reading-agent.ts';
+import { type ByText, between, type Cost, type Counts, type ProcessorTime, SETTLE_MS } from './counts.ts';
+import type { Subject } from './subject.ts';
 
-export interface RunResult {
-  /** Of one call, without what the service does anyway. */
-  call: Omit<Cost, 'byText'>;
-  /** A second without calls. */
-  idle: Omit<Cost, 'byText'>;
-  /** Of all calls: each text, and how often and how long a call. */
+export type Figures = Omit<Cost, 'byText'> & { controlMs: number; postgresMs: number };
+
+export interface Run {
+  subject: string;
+  round: number;
+  /** 0: a second in which nothing happens. */
+  calls: number;
+  /** Of one call, without what the service does anyway; or of an idle second. */
+  figures: Figures;
   byText: { text: string; calls: number; ms: number }[];
 }
 
-/** Calls begin within so long, evenly. */
-const SPREAD_MS = 10_000;
-const IDLE_MS = 24_000;
-const NUMBER = '+14155550123';
-const NO_LIMIT = 100_000;
-/** No call is over before; then it is looked each so often whether all are. */
-const CALL_MS = 25_000;
-const LOOK_EVERY_MS = 2_000;
+/** What one subject spent in a while, and for how long: statements are counted longer than processor time. */
+interface Spent extends Cost {
+  subject: string;
+  round: number;
+  calls: number;
+  countedMs: number;
+  processor: ProcessorTime;
+  workedMs: number;
+}
 
-/** `root`: a built clone, whose service is measured. */
-export async function measure(root: string, calls: number): Promise<RunResult> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'parley-bench-database-'));
-  const { agent, personas } = workload(calls);
-  const harness = (await import(pathToFileURL(join(root, 'dist/bench/harness/gateway.js')).href)) as {
-    startGateway: typeof startGateway;
+const IDLE_MS = 12_000;
+
+export interface Plan {
+  /** How many at once, each measured by itself. */
+  calls: readonly number[];
+  rounds: number;
+  said(line: string): void;
+}
+
+export async function measure(subjects: readonly Subject[], { calls, rounds, said }: Plan): Promise<Run[]> {
+  const all: Spent[] = [];
+  const together = async (
+    round: number,
+    count: number,
+    work: (subject: Subject) => Promise<unknown>,
+  ): Promise<void> => {
+    const spent = await Promise.all(subjects.map((subject) => spentOn(subject, round, count, () => work(subject))));
+    for (const one of spent) said(`round ${round}, ${one.subject}: ${lineOf(one)}`);
+    all.push(...spent);
   };
-  const gateway = await harness.startGateway({
-    dataDir,
-    agent,
-    personas,
-    concurrentCalls: NO_LIMIT,
-    callsPerSecond: NO_LIMIT,
-    settings: { PARLEY_LOG_LEVEL: 'error' },
-    keepAudio: false,
-    log: () => {},
-  });
-  try {
-    const postgres = gateway.service.postgres!;
-    const counts = await PostgresCounts.open(gateway.service.databaseUrl, () =>
-      process.kill(postgres.pid()!, 'SIGINT'),
-    );
-    await pause(5_000);
-    await holdCalls(gateway, counts, 1);
-    await pause(SETTLE_MS);
-
-    const idleFrom = await counts.read();
-    await pause(IDLE_MS);
-    const from = await counts.read();
-    const fromMs = performance.now();
-    await holdCalls(gateway, counts, calls);
-    await pause(SETTLE_MS);
-    const to = await counts.read();
-    const seconds = (performance.now() - fromMs) / 1_000;
-    await counts.close();
-
-    const idle = scaled(between(idleFrom, from), 1_000 / IDLE_MS);
-    const spent = between(from, to);
-    return {
-      idle: withoutTexts(idle),
-      call: withoutTexts(scaled(less(spent, scaled(idle, seconds)), 1 / calls)),
-      byText: [...spent.byText]
-        .map(([text, { calls: times, ms }]) => {
-          const own = idle.byText.get(text);
-          return {
-            text,
-            calls: (times - (own?.calls ?? 0) * seconds) / calls,
-            ms: (ms - (own?.ms ?? 0) * seconds) / calls,
-          };
-        })
-        .filter(({ calls: times }) => times > 0.005)
-        .sort((one, other) => other.calls - one.calls),
-    };
-  } finally {
-    await gateway.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+  // The first call of a process costs more, and so does the first rush.
+  for (const count of calls) await Promise.all(subjects.map((subject) => subject.hold(count)));
+  await pause(SETTLE_MS);
+  for (let round = 1; round <= rounds; round++) {
+    await together(round, 0, () => pause(IDLE_MS));
+    for (const count of calls) await together(round, count, (subject) => subject.hold(count));
   }
-}
-
-/** One call is the demo's conversation; many are read to, because so many recognisers fit on few machines. */
-function workload(calls: number): { agent: AgentDefinition; personas: PersonaInput[] } {
-  const read = (path: string): unknown => JSON.parse(readFileSync(join(packageRoot(), path), 'utf8'));
-  if (calls === 1) {
-    return {
-      agent: read('bench/demo/agent.json') as AgentDefinition,
-      personas: read('bench/emulators/personas/demo.json') as PersonaInput[],
-    };
-  }
-  return { agent: readingAgent, personas: [{ kind: 'silent', name: 'listener', number: NUMBER, ringMs: 2_500 }] };
-}
-
-async function holdCalls(
-  { client, agentId, enterprise, lineId: from }: Gateway,
-  counts: PostgresCounts,
-  calls: number,
-): Promise<void> {
-  const placed = Array.from({ length: calls }, async (_none, index) => {
-    await pause((index * SPREAD_MS) / calls);
-    const { body } = await client.place({ to: NUMBER, agentId, enterprise, from, name: 'Dana' });
-    if (body.callUuid === undefined) throw new Error(`a placement was refused: ${body.message}`);
-  });
-  await Promise.all(placed);
-  // Nobody asks the service how it goes: that would be counted.
-  await pause(CALL_MS);
-  while (!(await counts.allSettled())) await pause(LOOK_EVERY_MS);
-}
-
-function scaled(cost: Cost, factor: number): Cost {
-  const byText = [...cost.byText].map(
-    ([text, { calls, ms }]) => [text, { calls: calls * factor, ms: ms * factor }] as const,
+  return all.map((spent) =>
+    runOf(
+      spent,
+      all.filter(({ subject, calls: held }) => held === 0 && subject === spent.subject),
+    ),
   );
-  return { ...numbersOf(cost, (value) => value * factor), byText: new Map(byText) };
 }
 
-function less(cost: Cost, idle: Cost): Cost {
-  return { ...numbersOf(cost, (value, name) => value - idle[name]), byText: cost.byText };
+async function spentOn(
+  { name: subject, counts, processorTime }: Subject,
+  round: number,
+  calls: number,
+  work: () => Promise<unknown>,
+): Promise<Spent> {
+  const from: Counts = await counts.read();
+  const [fromMs, worked] = [performance.now(), processorTime()];
+  await work();
+  const [toMs, done] = [performance.now(), processorTime()];
+  // A session tells of its last commits late; nothing follows an idle while that could not wait as long.
+  if (calls > 0) await pause(SETTLE_MS);
+  const to = await counts.read();
+  return {
+    ...between(from, to),
+    ...{ subject, round, calls, countedMs: performance.now() - fromMs, workedMs: toMs - fromMs },
+    processor: { control: done.control - worked.control, postgres: done.postgres - worked.postgres },
+  };
 }
 
-const NUMBERS = ['commits', 'sessions', 'statements', 'walBytes', 'controlCpuMs', 'postgresCpuMs'] as const;
-type Numbers = Omit<Cost, 'byText'>;
-
-function numbersOf(cost: Cost, change: (value: number, name: keyof Numbers) => number): Numbers {
-  return Object.fromEntries(NUMBERS.map((name) => [name, change(cost[name], name)])) as unknown as Numbers;
+function lineOf({ calls, commits, statements, processor, workedMs }: Spent): string {
+  const what = calls === 0 ? 'idle' : `${calls} calls`;
+  const cpu = `${processor.control.toFixed(0)} + ${processor.postgres.toFixed(0)} ms CPU`;
+  return `${what}: ${commits} commits, ${statements} statements, ${cpu} in ${(workedMs / 1_000).toFixed(1)} s`;
 }
 
-function withoutTexts(cost: Cost): Numbers {
-  return numbersOf(cost, (value) => value);
+/** `idle`: all idle whiles of the same subject. */
+function runOf(spent: Spent, idle: readonly Spent[]): Run {
+  const { subject, round, calls } = spent;
+  const sum = (of: (one: Spent) => number): number => idle.reduce((total, one) => total + of(one), 0);
+  const each = (of: (one: Spent) => number, during: 'countedMs' | 'workedMs'): number =>
+    calls === 0
+      ? (of(spent) * 1_000) / spent[during]
+      : (of(spent) - (sum(of) / sum((one) => one[during])) * spent[during]) / calls;
+  return {
+    ...{ subject, round, calls },
+    figures: {
+      commits: each((one) => one.commits, 'countedMs'),
+      sessions: each((one) => one.sessions, 'countedMs'),
+      statements: each((one) => one.statements, 'countedMs'),
+      walBytes: each((one) => one.walBytes, 'countedMs'),
+      controlMs: each(({ processor }) => processor.control, 'workedMs'),
+      postgresMs: each(({ processor }) => processor.postgres, 'workedMs'),
+    },
+    byText: textsOf(spent.byText)
+      .map(([text]) => {
+        const of = (what: 'calls' | 'ms'): number => each(({ byText }) => byText.get(text)?.[what] ?? 0, 'countedMs');
+        return { text, calls: of('calls'), ms: of('ms') };
+      })
+      .filter(({ calls: times }) => times > 0.005)
+      .sort((one, other) => other.calls - one.calls),
+  };
+}
+
+function textsOf(byText: ByText): [string, unknown][] {
+  return [...byText];
 }

@@ -11,6 +11,8 @@ export interface ChildOptions {
   entry: string;
   /** Undefined: not handed on from our own. */
   env: Record<string, string | undefined>;
+  /** Flags of node for this child, beside our own. */
+  nodeFlags?: readonly string[];
   log(line: string): void;
   /** Takes what the child writes to standard output and error; without it that goes where ours goes. */
   output?(text: string): void;
@@ -59,6 +61,7 @@ export function superviseChild(options: ChildOptions): SupervisedChild {
     const stream = output === undefined ? 'inherit' : 'pipe';
     child = fork(options.entry, [], {
       env: { ...process.env, ...options.env },
+      execArgv: [...process.execArgv, ...(options.nodeFlags ?? [])],
       stdio: ['ignore', stream, stream, 'ipc'],
       // A group of its own: Ctrl-C reaches the supervisor alone, which drains the children in order.
       detached: true,

@@ -21,8 +21,21 @@ const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const MOST_FORMATS = 700;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+const MINUTE_MS = 60_000;
+/** By list: a country's is the same each time, has dozens of zones, and no clock shows seconds. */
+const lastTimes = new WeakMap<readonly string[], { minute: number; times: readonly LocalTime[] }>();
+
 /** What the clocks show in these zones; zones that show the same are named once. */
-export function localTimesOf(zones: readonly string[], atEpochMs: number): LocalTime[] {
+export function localTimesOf(zones: readonly string[], atEpochMs: number): readonly LocalTime[] {
+  const minute = Math.floor(atEpochMs / MINUTE_MS);
+  const last = lastTimes.get(zones);
+  if (last?.minute === minute) return last.times;
+  const times = readClocks(zones, atEpochMs);
+  lastTimes.set(zones, { minute, times });
+  return times;
+}
+
+function readClocks(zones: readonly string[], atEpochMs: number): LocalTime[] {
   const found = new Map<string, LocalTime>();
   for (const zone of zones) {
     const parts = formatOf(zone).formatToParts(atEpochMs);

@@ -9,8 +9,14 @@ export function countryOf(phone: string): string | null {
   return numberPlans().parsePhoneNumberFromString(phone)?.country ?? null;
 }
 
-/** IANA names; none for a country that is not known. */
+const zones = new Map<string, readonly string[]>();
+
+/** IANA names; none for a country that is not known. The same list each time: asking for it anew takes milliseconds. */
 export function zonesOf(country: string): readonly string[] {
+  const known = zones.get(country);
+  if (known !== undefined) return known;
   const locale = new Intl.Locale(`und-${country}`) as Intl.Locale & { timeZones?: string[]; getTimeZones?(): string[] };
-  return locale.getTimeZones?.() ?? locale.timeZones ?? [];
+  const found = locale.getTimeZones?.() ?? locale.timeZones ?? [];
+  zones.set(country, found);
+  return found;
 }

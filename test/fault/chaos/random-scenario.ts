@@ -22,6 +22,7 @@ import { slowDatabase } from '../nemesis/slow-database.ts';
 import { mountSmallDisk } from '../nemesis/small-disk.ts';
 import { injectable } from '../nemesis/thread-faults.ts';
 import { countingAgent } from './counting-agent.ts';
+import { startFollowers } from './followers.ts';
 import { personasOf, planWorkload, runWorkload, TALKS } from './workload.ts';
 
 export interface RandomScenarioOptions {
@@ -34,6 +35,8 @@ export interface RandomScenarioOptions {
   steps?: readonly NemesisStep[];
   /** Each statement takes so much longer while a step says so. */
   databaseLateMs?: number;
+  /** Calls whose events somebody follows. */
+  followed?(number: string): boolean;
   /** The database lies on a disk of so much, which a step may fill. */
   databaseDiskMb?: number;
   say(line: string): void;
@@ -44,6 +47,8 @@ export interface RandomReport {
   violations: Violation[];
   history: History;
   nemesisMissed: number;
+  /** What followers saw, in a line. */
+  followers: string;
 }
 
 const MEDIA_PROCESSES = 2;
@@ -86,8 +91,12 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
   try {
     const tone = await importAgent(database, { slug: gateway.enterprise, definition: toneAgent });
     const agentFor = (number: string): string => (number.startsWith(TALKS) ? gateway.agentId : tone.id);
+    const followers = startFollowers(gateway.client);
+    const placed = ({ number, callUuid }: PlacementSeen): void => {
+      if (callUuid !== null && options.followed?.(number)) followers.follow(callUuid);
+    };
     const [placements, missed] = await Promise.all([
-      runWorkload(gateway, workload, agentFor),
+      runWorkload(gateway, workload, agentFor, placed),
       runNemesis(
         { service: gateway.service, ...(slow && { slowDatabase: slow }), ...(smallDisk && { smallDisk }) },
         nemesis,
@@ -95,8 +104,9 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
       ),
     ]);
     const history = await settledHistory(gateway, database, placements);
-    const violations = checkHistory(history);
-    return { seed, violations, history, nemesisMissed: missed };
+    const { violations: ofFollowers, said } = await followers.judged(database);
+    const violations = [...checkHistory(history), ...ofFollowers];
+    return { seed, violations, history, nemesisMissed: missed, followers: said };
   } finally {
     await database.close();
     await gateway.stop();

@@ -59,17 +59,20 @@ function rangeAt(part: number): (typeof RANGES)[number] {
   return RANGES[0]!;
 }
 
-/** Resolves when every call has its last answer, in the order of the plan. */
+/** Resolves when every call has its last answer, in the order of the plan; `placed` is told of each as it comes. */
 export async function runWorkload(
   gateway: Gateway,
   calls: readonly PlannedCall[],
   agentFor: (number: string) => string,
+  placed: (placement: PlacementSeen) => void = () => {},
 ): Promise<PlacementSeen[]> {
   const startedAtMs = performance.now();
   return Promise.all(
     calls.map(async ({ atMs, number }) => {
       await wait(Math.max(0, startedAtMs + atMs - performance.now()));
-      return placeUntilAnswered(gateway, number, agentFor(number));
+      const placement = await placeUntilAnswered(gateway, number, agentFor(number));
+      placed(placement);
+      return placement;
     }),
   );
 }
