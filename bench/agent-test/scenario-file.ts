@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { DEEPEST_JSON, isTooDeep } from '../../media/contract/json-depth.ts';
 import { jsonFault } from '../../src/errors/json-fault.ts';
 import { OperatorError } from '../../src/errors/operator-error.ts';
 import { judgeFile } from './scenario-faults.ts';
@@ -58,11 +59,16 @@ export function readJson(path: string): unknown {
   } catch (error) {
     throw new WrongUse(`${path} cannot be read (${(error as NodeJS.ErrnoException).code}): is its name right?`);
   }
+  let json: unknown;
   try {
-    return JSON.parse(read);
+    json = JSON.parse(read);
   } catch (error) {
     throw new WrongUse(`${path} is not JSON: ${jsonFault(read, error)}`);
   }
+  if (!isTooDeep(json)) return json;
+  throw new WrongUse(
+    `${path} is nested deeper than ${DEEPEST_JSON} levels, which no file here needs to be: make it flatter`,
+  );
 }
 
 export function faultsOf(path: string, faults: readonly string[]): WrongUse {

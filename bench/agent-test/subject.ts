@@ -11,12 +11,14 @@ import { type Lexicon, loadLexicon } from '../../src/agents/lexicon.ts';
 import { readAgent } from '../../src/agents/stored-agents.ts';
 import { placeholdersOf } from '../../src/calls/call-setup.ts';
 import type { CommandIo } from '../../src/cli/command-io.ts';
+import { databaseFault } from '../../src/cli/database-fault.ts';
 import { faultLines } from '../../src/errors/agent-faults.ts';
 import { type Scenario as EmulatedScenario, parseScenario } from '../emulators/providers/mind/scenario.ts';
 import { type Environment, grantsOfUsual, grantsOfWorkspace, usualOf, usualThinkersOf } from './connections-of-test.ts';
 import { EMULATED_CONNECTION, emulatedModels, type ModelsOfTest, NO_MODELS, realModels } from './models-of-test.ts';
 import { faultsOf, isTeaching, type ReadFile, readJson, WrongUse } from './scenario-file.ts';
 import type { Scenario, ScenarioFile } from './scenario-schema.ts';
+import { toolFaults } from './tool-faults.ts';
 
 export interface Subject {
   file: ScenarioFile;
@@ -69,8 +71,9 @@ export async function subjectOf(read: ReadFile, deps: SubjectDeps, version?: str
     try {
       return await make();
     } catch (error) {
-      if (!isTeaching(error)) throw error;
-      faults.add(`${at}${error.message}`);
+      const sentence = isTeaching(error) ? error.message : databaseFault(error);
+      if (sentence === null) throw error;
+      faults.add(`${at}${sentence}`);
       return null;
     }
   };
@@ -189,27 +192,6 @@ function checked(about: string, json: unknown): AgentDefinition {
   }
   if (check.definition.kind !== 'tone') return check.definition;
   throw new WrongUse(`${about} plays a tone and says nothing that could be tested; name another`);
-}
-
-/** By the names alone: what stands behind them is the shape's. */
-function toolFaults(definition: AgentDefinition, { json }: ReadFile): string[] {
-  const own = ((definition.kind === 'tone' ? undefined : definition.tools) ?? []).map(({ name }) => name);
-  const namesIn = (holder: unknown): string[] => Object.keys((holder as { tools?: object } | null)?.tools ?? {});
-  const scenarios = Array.isArray(json['scenarios']) ? json['scenarios'] : [];
-  const answered = (name: string): boolean =>
-    namesIn(json).includes(name) || scenarios.every((one) => namesIn(one).includes(name));
-  const unanswered = own.filter((name) => !answered(name));
-  const strange = new Set([json, ...scenarios].flatMap(namesIn).filter((name) => !own.includes(name)));
-  return [
-    ...unanswered.map(
-      (name) =>
-        `tools.${name}: the agent has this tool, and the file does not say how it is answered; add "${name}": { "returns": … }, or "real" to ask its endpoint`,
-    ),
-    ...[...strange].map(
-      (name) =>
-        `tools.${name}: the agent has no such tool; it has ${own.join(', ') || 'none'}: correct its name, or take it out`,
-    ),
-  ];
 }
 
 function emulatedOf(given: string | Record<string, unknown>, inFolder: (path: string) => string): EmulatedScenario {

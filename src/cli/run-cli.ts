@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../errors/operator-error.ts';
 import { addCommands } from './command-groups.ts';
 import { createCommandIo, ExitCode, type Terminal } from './command-io.ts';
+import { databaseFault } from './database-fault.ts';
 
 /** `parameters` without node and script. Resolves 0, or 1 after a fault. */
 export async function runCli(parameters: readonly string[], terminal: Terminal): Promise<number> {
@@ -39,16 +40,6 @@ export async function runCli(parameters: readonly string[], terminal: Terminal):
   }
 }
 
-const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'EACCES', 'ENOENT']);
-
 function sentenceOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code } = error as NodeJS.ErrnoException;
-  if (error instanceof OperatorError) return error.message;
-  if (code !== undefined && UNREACHABLE.has(code)) {
-    return `The database cannot be reached (${code}). Is the service running? Check DATABASE_URL, or start it with 'npm start'.`;
-  }
-  // 42P01: undefined table.
-  if (code === '42P01') return "The database has no tables yet; run 'parley migrate', or start the service.";
-  return error.message;
+  return databaseFault(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { OperatorError } from '../errors/operator-error.ts';
 import { keysInFile, type MasterKeySetting, masterKeySetting, readMasterKeys } from './master-key-setting.ts';
 import { readRecordingSettings } from './recording-settings.ts';
 
@@ -43,20 +44,22 @@ export interface RuntimeFile {
   modelAllowCidrs?: string;
 }
 
-/** Throws a sentence for the operator when there is no database to be found. */
+/** Throws an `OperatorError` when there is no database to be found, or a setting is at fault. */
 export function loadOperatorSettings(environment: Readonly<Record<string, string | undefined>>): OperatorSettings {
   const dataDir = resolve(environment['PARLEY_DATA_DIR'] || 'data');
   const runtime = readRuntimeFile(join(dataDir, 'runtime.json'));
   const databaseUrl = environment['DATABASE_URL'] || runtime.databaseUrl;
   if (databaseUrl === undefined) {
-    throw new Error(
+    throw new OperatorError(
+      'refused',
       `No service is running on ${dataDir}. Start it with 'npm start', name its folder with PARLEY_DATA_DIR, or set DATABASE_URL and PARLEY_MASTER_KEY.`,
     );
   }
   const generated = join(dataDir, 'master.key');
   const { masterKeyFile = generated } = runtime;
   const masterKey = masterKeySetting(environment);
-  if (masterKey.faults.length > 0) throw new Error(`Settings at fault:\n  ${masterKey.faults.join('\n  ')}`);
+  if (masterKey.faults.length > 0)
+    throw new OperatorError('refused', `Settings at fault:\n  ${masterKey.faults.join('\n  ')}`);
   let keys: readonly string[] | undefined;
   const isGenerated = masterKey.setting === null && masterKeyFile === generated;
   return {
@@ -78,13 +81,16 @@ export function rangesOf(list = ''): string[] {
     .filter((cidr) => cidr !== '');
 }
 
-/** Empty when no service runs on the folder. Throws on a file that cannot be read. */
+/** Empty when no service runs on the folder. Throws an `OperatorError` on a file that cannot be read. */
 export function readRuntimeFile(path: string): RuntimeFile {
   if (!existsSync(path)) return {};
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as RuntimeFile;
   } catch (error) {
-    throw new Error(`${path} cannot be read (${(error as Error).message}); start the service again.`);
+    throw new OperatorError(
+      'refused',
+      `${path} cannot be read (${(error as Error).message}); start the service again.`,
+    );
   }
 }
 

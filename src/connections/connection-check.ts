@@ -63,8 +63,9 @@ export function checkCredentials(provider: ProviderName, given: Readonly<Record<
   for (const { name, required, about } of credentials) {
     const value = given[name];
     if (value === undefined) {
-      if (required) throw new OperatorError('invalid', `\`credentials.${name}\` is missing: ${about}.`);
-      continue;
+      if (!required) continue;
+      const way = 'give it by --key-file, - for standard input, or PARLEY_CONNECTION_KEY';
+      throw new OperatorError('invalid', `\`credentials.${name}\` is missing: ${about}`, way);
     }
     if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value) || value.length > LONGEST_CREDENTIAL) {
       throw new OperatorError(

@@ -6,7 +6,7 @@
 import type { EarHints, EarListener } from '../../contract/ear.ts';
 import { keytermsOf } from '../provider/hearing/keyterms.ts';
 import { type EarDeps, type EarSocketOptions, silenceOf } from '../provider/hearing/socket-ear.ts';
-import { plainOf, type ToldWord, textOf } from '../provider/hearing/told-words.ts';
+import { inOrder, plainOf, type ToldWord, textOf } from '../provider/hearing/told-words.ts';
 import { type ToldTurn, TurnTellingEar } from '../provider/hearing/turn-telling-ear.ts';
 import type { OpenProviderEar, ProviderEarWish } from '../provider/provider-ear.ts';
 import { ProviderError } from '../provider/provider-error.ts';
@@ -113,7 +113,7 @@ class AssemblyAiEar extends TurnTellingEar {
 
   #turn({ turn_order: order, end_of_turn: isEnd, utterance, words: said }: Record<string, unknown>): void {
     if (typeof order === 'number' && order <= this.#endedOrder) return;
-    const words = wordsIn(said, (streamMs) => this.socket.audioMs(streamMs));
+    const words = wordsIn(said, (streamMs) => this.socket.audioMs(streamMs), this.socket.pushedMs);
     if (isEnd === true && typeof order === 'number') this.#endedOrder = order;
     this.told({
       event: this.#eventOf(isEnd === true, typeof utterance === 'string' && utterance !== '', textOf(words)),
@@ -133,17 +133,23 @@ class AssemblyAiEar extends TurnTellingEar {
   }
 }
 
-/** All of a turn so far; words that may change yet stand behind those that stay. What is no word is left out. */
-function wordsIn(said: unknown, audioMs: (streamMs: number) => number): ToldWord[] {
+/**
+ * All of a turn so far; words that may change yet stand behind those that stay. What is no word is left out.
+ */
+function wordsIn(said: unknown, audioMs: (streamMs: number) => number, pushedMs: number): ToldWord[] {
   if (!Array.isArray(said)) return [];
   const words: ToldWord[] = [];
   for (const one of said) {
     const { text, start, end, confidence } = (one ?? {}) as Record<string, unknown>;
-    if (typeof text !== 'string' || typeof start !== 'number' || typeof end !== 'number') continue;
-    const plain = plainOf(text);
-    if (plain === '' || !(end >= start)) continue;
-    const isSure = typeof confidence === 'number';
-    words.push({ plain, text, startMs: audioMs(start), endMs: audioMs(end), confidence: isSure ? confidence : 0 });
+    const plain = typeof text === 'string' ? plainOf(text) : '';
+    if (plain === '') continue;
+    words.push({
+      plain,
+      text: String(text),
+      startMs: typeof start === 'number' ? audioMs(start) : Number.NaN,
+      endMs: typeof end === 'number' ? audioMs(end) : Number.NaN,
+      confidence: typeof confidence === 'number' ? confidence : 0,
+    });
   }
-  return words;
+  return inOrder(words, pushedMs);
 }

@@ -72,7 +72,7 @@ class FluxEar extends TurnTellingEar {
       this.socket.audioMs((typeof seconds === 'number' ? seconds : 0) * 1_000);
     this.told({
       event: (typeof event === 'string' ? EVENTS[event] : undefined) ?? 'words',
-      words: wordsIn(words, (streamMs) => this.socket.audioMs(streamMs)),
+      words: wordsIn(words, (streamMs) => this.socket.audioMs(streamMs), audioMs(toS)),
       fromMs: audioMs(fromS),
       heardMs: audioMs(toS),
     });

@@ -234,8 +234,9 @@ class ListenEar extends SocketEar<ListenTurn> {
     }
     this.answered();
     const [best] = (channel as { alternatives?: { words?: unknown }[] } | undefined)?.alternatives ?? [];
-    const words = wordsIn(best?.words, (streamMs) => this.socket.audioMs(streamMs));
-    this.#heard.take(words, isFinal === true, this.socket.audioMs((start + duration) * 1_000));
+    const audioMs = (streamMs: number): number => this.socket.audioMs(streamMs);
+    const endMs = audioMs((start + duration) * 1_000);
+    this.#heard.take(wordsIn(best?.words, audioMs, endMs), isFinal === true, endMs);
     if (this.turn !== null) this.#tell();
     else if (this.#late !== null) this.#tellLate(this.#late);
     else this.#heard.forget(this.doneMs);

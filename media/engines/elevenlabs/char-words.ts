@@ -16,6 +16,8 @@ export class CharWords implements SpokenWords {
   #wordAt = 0;
   #startMs = Number.NaN;
   #endMs = 0;
+  /** End of the last word that was given. */
+  #toldMs = 0;
 
   /** From `charStart` on. */
   constructor(text: string, charStart = 0) {
@@ -62,7 +64,7 @@ export class CharWords implements SpokenWords {
 
   /** The sound is over at `endMs`: what was not timed shares what is left. */
   finish(endMs: number): TimedWord[] {
-    const fromMs = Number.isNaN(this.#startMs) ? this.#endMs : this.#startMs;
+    const fromMs = Math.max(Number.isNaN(this.#startMs) ? this.#endMs : this.#startMs, this.#toldMs);
     const known = sharedTimes(this.#words.slice(this.#wordAt), fromMs, endMs);
     this.#wordAt = this.#words.length;
     this.#charAt = this.#text.length;
@@ -74,8 +76,10 @@ export class CharWords implements SpokenWords {
     const known: TimedWord[] = [];
     while (known.length < most && (this.#words[this.#wordAt]?.charEnd ?? Number.POSITIVE_INFINITY) <= charAt) {
       const word = this.#words[this.#wordAt++]!;
-      const startMs = Number.isNaN(this.#startMs) ? this.#endMs : this.#startMs;
-      known.push({ ...word, startMs, endMs: Math.max(startMs, this.#endMs) });
+      // None begins before the one before it has ended.
+      const startMs = Math.max(Number.isNaN(this.#startMs) ? this.#endMs : this.#startMs, this.#toldMs);
+      this.#toldMs = Math.max(startMs, this.#endMs);
+      known.push({ ...word, startMs, endMs: this.#toldMs });
       this.#startMs = Number.NaN;
     }
     return known;

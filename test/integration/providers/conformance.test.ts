@@ -23,7 +23,7 @@ afterAll(() => emulators?.close());
 
 for (const engine of EAR_ENGINES) describeCallEar(`${engine}, emulated`, openEar(engine));
 for (const engine of Object.keys(VOICE_ENGINES))
-  describeTextToSpeech(`The voice ${engine}, emulated`, () => openVoice(engine));
+  describeTextToSpeech(`The voice ${engine}, emulated`, (change) => openVoice(engine, change));
 for (const [engine, open] of Object.entries(MODEL_ENGINES)) describeLanguageModel(`${engine}, emulated`, open);
 
 test.each([

@@ -20,7 +20,7 @@ import { type Clock, systemClock } from '../../../media/contract/clock.ts';
 import { loadFliteVoice } from '../../../media/engines/local/flite-voice.ts';
 import { ANOTHER_WITHIN_MS, ANSWER_WITHIN_MS } from '../../../media/engines/provider/hearing/socket-ear.ts';
 import { EARS, engineOf, VOICES } from '../../../media/engines/registry.ts';
-import type { OpenEarOfTest } from '../../unit/media/engines/call-ear-conformance.ts';
+import type { MessageChange, OpenEarOfTest } from '../../unit/media/engines/call-ear-conformance.ts';
 import { grantOf, providerHarness } from '../../unit/media/engines/provider-harness.ts';
 import { overTheLine } from '../../unit/media/engines/speech-fixtures.ts';
 import type { OpenedVoice } from '../../unit/media/engines/text-to-speech-conformance.ts';
@@ -38,6 +38,9 @@ const PATIENT: Clock = {
   after: (ms, run) => systemClock.after(GIVEN_UP_AFTER_MS.includes(ms) ? PATIENT_MS : ms, run),
 };
 const QUICK = { firstAudioMs: 5, chunkEveryMs: 1 };
+
+/** More than one test opens. */
+const MANY = 100;
 
 interface Emulated {
   endpoint: ProviderEndpoint;
@@ -121,19 +124,27 @@ export function endpointOf(engine: string): ProviderEndpoint {
   return emulatedOf(engine).endpoint;
 }
 
-function connect(engine: string) {
+/** `isNewer`: the one change that the emulators make themselves. */
+function connect(engine: string, isNewer: boolean) {
   const { endpoint, provider, path } = emulatedOf(engine);
+  if (isNewer) endpoint.script({ kind: 'newer_protocol', times: MANY });
   const harness = providerHarness({ ca: endpoint.caPem, clock: PATIENT });
   const baseUrl = `${endpoint.origin}${path}`;
   harness.grant('call-1', grantOf({ provider, baseUrl, credentials: { apiKey: KEY } }));
   const port = harness.connect();
-  return { port: () => port, close: () => harness.close() };
+  return {
+    port: () => port,
+    close() {
+      endpoint.calm();
+      harness.close();
+    },
+  };
 }
 
 export function openEar(engine: string): OpenEarOfTest {
-  return async (listener) => {
+  return async (listener, change) => {
     const voice = await loadFliteVoice();
-    const { port, close } = connect(engine);
+    const { port, close } = connect(engine, change !== undefined);
     const open = (await engineOf(EARS, 'recogniser', engine).load())(port);
     const ear = open(8000, { callUuid: 'call-1', connection: 'main', settings: {} }, 'mulaw')(listener);
     return {
@@ -149,8 +160,8 @@ export function openEar(engine: string): OpenEarOfTest {
   };
 }
 
-export async function openVoice(engine: string): Promise<OpenedVoice> {
-  const { port, close } = connect(engine);
+export async function openVoice(engine: string, change?: MessageChange): Promise<OpenedVoice> {
+  const { port, close } = connect(engine, change !== undefined);
   const kind = engineOf(VOICES, 'voice engine', engine);
   const settings = engine === 'openai' ? { model: 'tts-1' } : {};
   const open = (await kind.load())(port);

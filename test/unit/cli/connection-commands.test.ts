@@ -91,7 +91,10 @@ describe('parley connection', () => {
   });
 
   it.each([
-    ['connection add acme ear --provider deepgram --no-key', '`credentials.apiKey` is missing'],
+    [
+      'connection add acme ear --provider deepgram --no-key',
+      '`credentials.apiKey` is missing: the API key; give it by --key-file, - for standard input, or PARLEY_CONNECTION_KEY',
+    ],
     ['connection add acme ear --provider whisper --key-file -', 'there are: deepgram'],
     ['connection add acme ear --provider deepgram --key-file /nowhere', 'cannot be read (ENOENT)'],
     ['connection add acme ear --provider deepgram --key-file - --url https://10.0.0.1', 'MODEL_ALLOW_CIDRS'],

@@ -25,6 +25,19 @@ export function plainOf(word: string): string {
     .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
 }
 
+/**
+ * Words as a provider told them, `NaN` where it told no time: none begins before the one before it has ended, and none
+ * ends before it begins, so that no word is lost for its times alone. Without a time the first sounded at `untimedMs`.
+ */
+export function inOrder(words: readonly ToldWord[], untimedMs: number): ToldWord[] {
+  let atMs = Number.isNaN(words[0]?.startMs) ? untimedMs : Number.NEGATIVE_INFINITY;
+  return words.map((word) => {
+    const startMs = Number.isNaN(word.startMs) ? atMs : Math.max(word.startMs, atMs);
+    atMs = Number.isNaN(word.endMs) ? startMs : Math.max(word.endMs, startMs);
+    return { ...word, startMs, endMs: atMs };
+  });
+}
+
 export function middleOf({ startMs, endMs }: HeardWord): number {
   return (startMs + endMs) / 2;
 }

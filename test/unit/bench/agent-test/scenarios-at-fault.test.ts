@@ -67,6 +67,21 @@ it.each([
     /tools\.book: the agent has no such tool/,
   ],
   [
+    'the use of a tool that the agent lacks',
+    dental({ scenarios: [{ name: 'a', turns: [{ caller: 'yes', expect: { tools: [{ name: 'bok' }] } }] }] }),
+    /scenarios\[0\]\.turns\[0\]\.expect\.tools\[0\]\.name: 'bok' is no tool of the agent, so it is never used; it has none/,
+  ],
+  [
+    'an end of the call as the use of a tool',
+    dental({ scenarios: [{ name: 'a', expect: { tools: [{ name: 'end_call' }] } }] }),
+    /scenarios\[0\]\.expect\.tools\[0\]\.name: 'end_call' is no tool .* "endedReason"/,
+  ],
+  [
+    'JSON that is nested without end',
+    `{ "schema": 1, "placeholders": ${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)} }`,
+    /file\.json is nested deeper than 32 levels/,
+  ],
+  [
     'a tool without an answer',
     { ...shippedCopy('restaurant.json'), tools: {} },
     /tools\.check_table: .*does not say how it is answered/,
@@ -100,6 +115,17 @@ it('a judge by a connection that is not there, whoever thinks', async () => {
   const judge = { connection: 'nope', model: 'judge' };
   const out = await refused({ ...shippedCopy('restaurant.json'), judge });
   expect(out).toContain("judge: there is no connection 'nope' for the model 'judge'; there are: brain");
+});
+
+it.each([
+  [{ PARLEY_DATA_DIR: '/nowhere/at/all' }, 'No service is running on /nowhere/at/all'],
+  [{ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }, 'The database cannot be reached (ECONNREFUSED)'],
+])('an agent of a database that is not there (%o), beside what else is wrong', async (environment, said) => {
+  const agent = { workspace: 'acme', id: '01a20efa-d4c7-7521-87ba-0f2af10d5ca3' };
+  const file = folder.write('file.json', dental({ agent, scenarios: [{ name: 'a' }] }));
+  const { code, out } = await folder.run([file], {}, environment);
+  expect([code, out]).toEqual([2, expect.stringContaining(`agent: ${said}`)]);
+  expect(out).toContain('scenarios[0]: expects nothing');
 });
 
 it('all of a file at once: its shape, its meaning, and what it names', async () => {

@@ -3,6 +3,7 @@
  * sound that it understands; nothing here counts time, but that of the sound.
  */
 import { afterEach, describe, expect, it } from 'vitest';
+import { newerProtocol } from '../../../../bench/emulators/providers/newer-protocol.ts';
 import { encodeMulaw } from '../../../../media/audio/g711.ts';
 import type { CallEar, EarListener, EarWords } from '../../../../media/contract/ear.ts';
 
@@ -17,7 +18,10 @@ export interface OpenedEar {
   close(): void | Promise<void>;
 }
 
-export type OpenEarOfTest = (listener: EarListener) => Promise<OpenedEar>;
+/** What becomes of a provider's message on its way. */
+export type MessageChange = (message: object) => unknown[];
+/** Without a change as it is. */
+export type OpenEarOfTest = (listener: EarListener, change?: MessageChange) => Promise<OpenedEar>;
 
 const PHRASES = ['yes', 'yes please', 'no', 'no thank you', 'please'];
 const FRAME_MS = 20;
@@ -43,9 +47,9 @@ export class EarBench {
     deaf: (error) => this.#told(() => this.deafened.push(error.message)),
   };
 
-  static async open(open: OpenEarOfTest): Promise<EarBench> {
+  static async open(open: OpenEarOfTest, change?: MessageChange): Promise<EarBench> {
     const bench = new EarBench();
-    bench.opened = await open(bench.listener);
+    bench.opened = await open(bench.listener, change);
     return bench;
   }
 
@@ -120,11 +124,12 @@ export class EarBench {
   }
 }
 
-export function describeCallEar(name: string, open: OpenEarOfTest): void {
+/** `isLocal`: no provider's, whose protocol goes on without us. */
+export function describeCallEar(name: string, open: OpenEarOfTest, { isLocal = false } = {}): void {
   describe(`${name} as a CallEar`, () => {
     let bench: EarBench | undefined;
-    const start = async (): Promise<EarBench> => {
-      bench = await EarBench.open(open);
+    const start = async (change?: MessageChange): Promise<EarBench> => {
+      bench = await EarBench.open(open, change);
       bench.order((ear) => ear.hint({ phrases: PHRASES, isOpen: true }));
       if (bench.opened.ear.traits.hears === 'everything') await bench.silence(400);
       return bench;
@@ -241,6 +246,15 @@ export function describeCallEar(name: string, open: OpenEarOfTest): void {
       await b.pass(100);
       expect(b.words).toHaveLength(told);
       expect(b.failures).toEqual([]);
+    });
+
+    if (isLocal) return;
+    it('fields and events that are not known yet change nothing', async () => {
+      const b = await start(newerProtocol);
+      expect((await b.turn(1, 'yes please')).text).toBe('yes please');
+      await b.silence(300);
+      expect((await b.turn(2, 'no')).text).toBe('no');
+      expect([b.finals.map(({ turn }) => turn), b.failures, b.deafened]).toEqual([[1, 2], [], []]);
     });
   });
 }

@@ -8,8 +8,10 @@ import { describeLanguageModel } from './model-conformance.ts';
 import { describeTextToSpeech } from './text-to-speech-conformance.ts';
 
 for (const [engine, forms] of Object.entries(EAR_CASES))
-  for (const [form, open] of Object.entries(forms)) describeCallEar(`${engine} in ${form}`, open);
-for (const [engine, open] of Object.entries(VOICE_CASES)) describeTextToSpeech(`The voice ${engine}`, open);
+  for (const [form, open] of Object.entries(forms))
+    describeCallEar(`${engine} in ${form}`, open, { isLocal: engine === 'local' });
+for (const [engine, open] of Object.entries(VOICE_CASES))
+  describeTextToSpeech(`The voice ${engine}`, open, { isLocal: engine === 'local' });
 for (const [engine, open] of Object.entries(MODEL_CASES)) describeLanguageModel(engine, open);
 
 test.each([

@@ -26,12 +26,12 @@ import { grantOf, providerBench, useOf } from '../../../support/providers/provid
 import { toySpeech } from '../../../support/providers/toy-speech.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
 import { messagesCase } from './anthropic/messages-case.ts';
-import type { OpenEarOfTest } from './call-ear-conformance.ts';
+import type { MessageChange, OpenEarOfTest } from './call-ear-conformance.ts';
 import { generateCase } from './gemini/generate-case.ts';
 import type { ModelCase } from './model-conformance.ts';
 import { chatCase } from './openai/chat-case.ts';
 import { overTheLine } from './speech-fixtures.ts';
-import type { OpenedVoice } from './text-to-speech-conformance.ts';
+import type { OpenedVoice, OpenVoiceOfTest } from './text-to-speech-conformance.ts';
 
 const flite = await loadFliteVoice();
 const listener = await loadLocalListener(() => {});
@@ -45,7 +45,7 @@ export const EAR_CASES: Readonly<Record<string, Readonly<Record<string, OpenEarO
   openai: earForms('openai', 'openai_compatible', (clock) => new FakeTranscription(clock)),
 };
 
-export const VOICE_CASES: Readonly<Record<string, () => Promise<OpenedVoice>>> = {
+export const VOICE_CASES: Readonly<Record<string, OpenVoiceOfTest>> = {
   local: localVoice,
   elevenlabs: voiceOver('elevenlabs', (clock) => {
     const { openSocket, voices } = new FakeElevenLabs(clock);
@@ -104,15 +104,33 @@ function earForms(
   const pcmHz = Math.max(...kind.traits.ratesHz);
   const form =
     (codec: EarCodec, rateHz: number): OpenEarOfTest =>
-    async (told) => {
+    async (told, change) => {
       const clock = new VirtualClock();
       const { openSocket } = fakeOf(clock);
-      const bench = providerBench(clock, { openSocket }, [grantOf(provider)]);
+      const deps = { openSocket: changed(openSocket, change) };
+      const bench = providerBench(clock, deps, [grantOf(provider)]);
       const open = (await kind.load())(() => bench.port);
       const ear = open(rateHz, useOf(provider), codec)(told);
       return { ear, speech: (text) => toySpeech(text, rateHz), step: bench.step, close: bench.close };
     };
   return { 'mu-law 8 kHz': form('mulaw', 8000), [`PCM ${pcmHz / 1_000} kHz`]: form('pcm_s16le', pcmHz) };
+}
+
+/** Sound passes as it is. */
+function changed(open: ServiceDeps['openSocket'], change: MessageChange = (message) => [message]) {
+  const openSocket: ServiceDeps['openSocket'] = (request, listener) =>
+    open(request, {
+      opened: (headers) => listener.opened(headers),
+      message(data, isBinary) {
+        if (isBinary) listener.message(data, true);
+        else
+          for (const one of change(JSON.parse(data.toString()) as object))
+            listener.message(Buffer.from(JSON.stringify(one)), false);
+      },
+      pong: () => listener.pong?.(),
+      over: (end) => listener.over(end),
+    });
+  return openSocket;
 }
 
 interface VoiceWire {
@@ -122,12 +140,14 @@ interface VoiceWire {
   voices: readonly string[];
 }
 
-function voiceOver(engine: string, wireOf: (clock: VirtualClock) => VoiceWire): () => Promise<OpenedVoice> {
-  return async () => {
+function voiceOver(engine: string, wireOf: (clock: VirtualClock) => VoiceWire): OpenVoiceOfTest {
+  return async (change) => {
     const clock = new VirtualClock();
     const { provider, deps, voices } = wireOf(clock);
+    const { openSocket } = deps;
     const kind = engineOf(VOICES, 'voice engine', engine);
-    const bench = providerBench(clock, deps, [grantOf(provider)]);
+    const sockets = openSocket === undefined ? {} : { openSocket: changed(openSocket, change) };
+    const bench = providerBench(clock, { ...deps, ...sockets }, [grantOf(provider)]);
     bench.run();
     const open = (await kind.load())(() => bench.port);
     const { tellsWordTimes, codecs } = kind.traits;

@@ -1,7 +1,9 @@
 /** What every `TextToSpeech` must do. `open` gives a fresh port for each test; it is closed by `close`. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { newerProtocol } from '../../../../bench/emulators/providers/newer-protocol.ts';
 import { decodeMulaw } from '../../../../media/audio/g711.ts';
 import type { SpeechChunk, TextToSpeech } from '../../../../media/contract/engines.ts';
+import type { MessageChange } from './call-ear-conformance.ts';
 
 export interface OpenedVoice {
   voice: TextToSpeech;
@@ -19,15 +21,19 @@ export function durationMs(chunks: readonly SpeechChunk[], rateHz: number): numb
   return (chunks.reduce((sum, chunk) => sum + chunk.samples.length, 0) * 1000) / rateHz;
 }
 
-export function describeTextToSpeech(name: string, open: () => Promise<OpenedVoice>): void {
+/** Without a change of the provider's messages as they are. */
+export type OpenVoiceOfTest = (change?: MessageChange) => Promise<OpenedVoice>;
+
+/** `isLocal`: no provider's, whose protocol goes on without us. */
+export function describeTextToSpeech(name: string, open: OpenVoiceOfTest, { isLocal = false } = {}): void {
   describe(`${name} as a TextToSpeech`, () => {
     let opened: OpenedVoice | undefined;
     afterEach(async () => {
       await opened?.close();
       opened = undefined;
     });
-    const start = async (): Promise<TextToSpeech> => {
-      opened = await open();
+    const start = async (change?: MessageChange): Promise<TextToSpeech> => {
+      opened = await open(change);
       return opened.voice;
     };
     const voicesOf = ({ voices }: TextToSpeech): readonly string[] => opened!.voicesOfProvider ?? voices;
@@ -200,6 +206,17 @@ export function describeTextToSpeech(name: string, open: () => Promise<OpenedVoi
       });
       await expect(broken).rejects.toThrow('listener broke');
       expect(textOf(await speak(voice, 'Next.'))).toBe(toldOf('Next.'));
+    });
+
+    if (isLocal) return;
+    it('fields and events that are not known yet change nothing', async () => {
+      const voice = await start(newerProtocol);
+      for (const text of ['Good morning, how are you?', 'Still here.']) {
+        const chunks = await speak(voice, text);
+        expect([textOf(chunks), durationMs(chunks, voice.outputRateHz) > 300]).toEqual([toldOf(text), true]);
+        const words = chunks.flatMap((chunk) => chunk.words ?? []);
+        expect(words).toHaveLength(opened!.tellsWordTimes ? text.split(' ').length : 0);
+      }
     });
   });
 }
