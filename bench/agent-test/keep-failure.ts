@@ -3,9 +3,10 @@
  * there was one. Called by `test-command.ts` after each run.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transcriptLines } from './held-call.ts';
+import { makeFolder } from './make-folder.ts';
 import type { ScenarioRun } from './run-scenario.ts';
 
 /**
@@ -17,7 +18,7 @@ export function keepFailure(
   { file, name, number, about }: { file: string; name: string; number: number; about: string },
   run: ScenarioRun,
 ): string {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const own = createHash('sha256')
     .update(JSON.stringify([file, name, about]))
     .digest('hex')

@@ -2,13 +2,14 @@
  * `parley agent test` as a function: options and a terminal in, exit code out. Reads the files, runs their scenarios,
  * reports. Called by `main.ts` and by tests.
  */
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type CommandIo, createCommandIo, type Terminal } from '../../src/cli/command-io.ts';
 import { compare } from './compare.ts';
 import { holdTextCall } from './hold-text-call.ts';
 import { junitXml } from './junit.ts';
 import { keepFailure } from './keep-failure.ts';
+import { makeFolder } from './make-folder.ts';
 import { resultLines, summaryLine } from './report.ts';
 import { type HoldCall, runFile, type ScenarioResult } from './run-scenario.ts';
 import { filesOf, isTeaching, readScenarioFile, WrongUse } from './scenario-file.ts';
@@ -173,7 +174,7 @@ async function allOf<Value>(wanted: readonly Promise<Value>[]): Promise<Value[]>
 /** Leaves nothing behind but folders: the results come when there are any. */
 function checkWritable(junit: string): void {
   writing(junit, () => {
-    mkdirSync(dirname(resolve(junit)), { recursive: true });
+    makeFolder(dirname(resolve(junit)));
     const wasThere = existsSync(junit);
     closeSync(openSync(junit, 'a'));
     if (!wasThere) rmSync(junit);

@@ -1,4 +1,4 @@
-/** What keeps a command from its database, in a sentence for the operator. Used by `run-cli.ts` and `parley agent test`. */
+/** What keeps a command from its database, in a sentence for people. Used by `run-cli.ts` and `parley agent test`. */
 import { OperatorError } from '../errors/operator-error.ts';
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EHOSTUNREACH', 'EACCES', 'ENOENT']);

@@ -19,7 +19,7 @@ export interface OpenedEar {
 }
 
 /** What becomes of a provider's message on its way. */
-export type MessageChange = (message: object) => object[];
+export type MessageChange = (message: object) => unknown[];
 /** Without a change as it is. */
 export type OpenEarOfTest = (listener: EarListener, change?: MessageChange) => Promise<OpenedEar>;
 

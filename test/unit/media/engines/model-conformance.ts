@@ -152,7 +152,8 @@ const MODEL_CHECKS: Record<string, (one: ModelCase) => Promise<void>> = {
     const answer = await answerOf(one.model);
     expect(answer).toMatchObject([{ type: 'failed', fault: 'refused' }]);
     // An emulator refuses in its own.
-    if (one.countsItself !== true) expect(answer).toMatchObject([{ message: expect.stringContaining('find_slot: no.') }]);
+    if (one.countsItself !== true)
+      expect(answer).toMatchObject([{ message: expect.stringContaining('find_slot: no.') }]);
     expect(one.requests()).toHaveLength(before + 1);
   },
   'a provider that says nothing, or nothing more, is given up': async (one) => {

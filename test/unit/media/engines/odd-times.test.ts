@@ -1,4 +1,4 @@
-/** Times of words that run backwards, or are none: of each engine that tells times, every word in its order all the same. */
+/** Times of words that run backwards, or are none: of each engine that tells times, each word comes in its order. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SpeechChunk } from '../../../../media/contract/engines.ts';
 import { EARS, VOICES } from '../../../../media/engines/registry.ts';
@@ -57,7 +57,7 @@ const WAYS = { backwards, zigzag, untimed };
 const ears = EARS.filter(({ traits }) => traits.tellsWordTimes).map(({ name }) => name);
 describe.each(Object.entries(WAYS))('times that are told %s', (_way, change) => {
   it.each(ears)('are put in order, and every word is heard: %s', async (engine) => {
-    const bench = await EarBench.open(EAR_CASES[engine]!['mu-law 8 kHz']!, (message) => [change(message) as object]);
+    const bench = await EarBench.open(EAR_CASES[engine]!['mu-law 8 kHz']!, (message) => [change(message)]);
     close = bench.opened.close;
     await bench.silence(400);
     for (const [turn, text] of ['yes please no', 'no thank you'].entries()) {
@@ -73,7 +73,7 @@ describe.each(Object.entries(WAYS))('times that are told %s', (_way, change) => 
 
 const voices = VOICES.filter(({ traits }) => traits.tellsWordTimes).map(({ name }) => name);
 it.each(voices)('of a voice’s words are put in order, inside of the sound: %s', async (engine) => {
-  const opened = await VOICE_CASES[engine]!((message) => [backwards(message) as object]);
+  const opened = await VOICE_CASES[engine]!((message) => [backwards(message)]);
   close = opened.close;
   const text = 'Good morning, how are you?';
   const chunks: SpeechChunk[] = [];
