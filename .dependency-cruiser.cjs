@@ -65,7 +65,7 @@ module.exports = {
     rule('no-dev-dependencies-at-run-time', { path: '^(src|media|widget|bench)/' }, { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] }),
     rule('one-file-imports-uws', { path: '^(src|media|bench|test)/', pathNot: '^media/io/socket-server/uws-server\\.ts$' }, { path: 'node_modules/(uWebSockets\\.js|uwebsockets)/' }),
     rule('one-file-makes-opus', { path: '^(src|media|bench)/', pathNot: '^media/audio/opus-codec\\.ts$' }, { path: 'node_modules/(opusscript|@discordjs/opus)/' }),
-    rule('one-file-makes-pools', { path: '^(src|media|bench)/', pathNot: '^src/store/(database|listener|server-sessions)\\.ts$' }, { path: 'node_modules/pg/' }),
+    rule('one-file-makes-pools', { path: '^(src|media|bench)/', pathNot: '^src/store/(database|listener|migrate|server-sessions)\\.ts$|^bench/database/floor-process\\.ts$' }, { path: 'node_modules/pg/' }),
     rule('one-map-a-side-knows-carriers', { path: '^(src|media|bench|widget)/', pathNot: `${CARRIER_MAPS}|${CARRIER_FOLDER}` }, { path: CARRIER_FOLDER, pathNot: CALLEES }),
     rule('carriers-do-not-know-each-other', { path: CARRIER_FOLDER }, { path: CARRIER_FOLDER, pathNot: `^${CARRIER_SIDES}/$2/|${CALLEES}` }),
     rule('emulated-providers-do-not-know-each-other', { path: '^bench/emulators/providers/([^/]+)/' }, { path: '^bench/emulators/providers/[^/]+/', pathNot: '^bench/emulators/providers/($1|hearing|mind|voice)/' }),

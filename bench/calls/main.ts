@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- calls [--calls 300] [--seconds 10] [--repeat 5] [--subjects naive,floor,uws,uws60,ws] [--knee]
- * [--knee-of …] [--record] [--tls]`: what a call costs in our gateway and in the one that published examples show, side
- * by side in one run; and how many calls fit on this machine before lateness breaks (`--knee`). `--record` measures what
- * recording costs beside it: the same media process with and without it, in turn. `--tls`: what TLS costs, of
- * uWebSockets.js's own and in a proxy before us. Prints a table and writes `data/bench/calls.json`.
+ * [--knee-of …] [--record] [--tls]`: what a call costs in our gateway and in the one that published examples show,
+ * side by side in one run; and how many calls fit on this machine before lateness breaks (`--knee`). `--record`
+ * measures what recording costs beside it: the same media process with and without it, in turn. `--tls`: what TLS
+ * costs, of uWebSockets.js's own and in a proxy before us. Prints a table and writes `data/bench/calls.json`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { readOptions } from '../harness/options.ts';

@@ -1,6 +1,6 @@
 /**
- * Where TLS can end before a gateway that is measured: in nginx or HAProxy from Debian's packages, as docs/operations.md
- * tells operators to write them, on one processor, in front of it on loopback. The certificate is made for the run.
+ * Where TLS can end before a gateway that is measured: in nginx or HAProxy from Debian's packages, as
+ * docs/operations.md has them, on one processor, in front of it on loopback. The certificate is made for the run.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

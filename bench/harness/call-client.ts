@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   type Call,
   type CallEvent,
@@ -24,6 +25,8 @@ export interface PlacedCall {
 }
 
 const POLL_MS = 200;
+/** Of an event stream whose service says that it comes back. */
+const FOLLOW_TRIES = 5;
 
 export class CallClient {
   readonly #base: string;
@@ -51,12 +54,22 @@ export class CallClient {
     return (await this.#client.readCall({ callUuid })).data;
   }
 
-  /** Server-sent events of a call, from its beginning to its end: the generated client reads them as a list only. */
+  /**
+   * Server-sent events of a call, from its beginning to its end: the generated client reads them as a list only. Told
+   * to come again later, it does, as every reader of such streams.
+   */
   async *follow(callUuid: string, signal: AbortSignal): AsyncGenerator<CallEvent> {
-    const answer = await fetch(`${this.#base}/api/developer/calls/${callUuid}/events`, {
-      headers: { authorization: `Bearer ${this.#apiKey}`, accept: 'text/event-stream' },
-      signal,
-    });
+    const ask = (): Promise<Response> =>
+      fetch(`${this.#base}/api/developer/calls/${callUuid}/events`, {
+        headers: { authorization: `Bearer ${this.#apiKey}`, accept: 'text/event-stream' },
+        signal,
+      });
+    let answer = await ask();
+    for (let left = FOLLOW_TRIES; answer.status === 503 && left > 1; left--) {
+      await answer.body?.cancel();
+      await wait(1_000 * Number(answer.headers.get('retry-after') ?? 1), undefined, { signal });
+      answer = await ask();
+    }
     if (!answer.ok || !answer.body) throw new Error(`the event stream answered ${answer.status}`);
     for await (const line of createInterface({ input: Readable.fromWeb(answer.body as never) })) {
       if (line.startsWith('data: ')) yield JSON.parse(line.slice(6)) as CallEvent;
@@ -80,7 +93,7 @@ export class CallClient {
       if (entry !== null && Date.now() > deadline) {
         throw new Error(`waited ${limitMs} ms for ${what}; the call is ${entry.status}/${entry.endedReason ?? '-'}`);
       }
-      await new Promise((done) => setTimeout(done, POLL_MS));
+      await wait(POLL_MS);
     }
   }
 }

@@ -18,8 +18,8 @@ const GROUPED = new RegExp(
   'gu',
 );
 /** `4 1 5 5 5 5 0 1 2 3`, as it is dictated. */
-const DICTATED = new RegExp(String.raw`${BEFORE}${DIGIT}(?:(?:${BETWEEN}|,){1,2}${DIGIT}){9,14}${AFTER}`, 'gu');
-const BARE = new RegExp(String.raw`${BEFORE}${DIGIT}{10,15}${AFTER}`, 'gu');
+const DICTATED = new RegExp(`${BEFORE}${DIGIT}(?:(?:${BETWEEN}|,){1,2}${DIGIT}){9,14}${AFTER}`, 'gu');
+const BARE = new RegExp(`${BEFORE}${DIGIT}{10,15}${AFTER}`, 'gu');
 const RECORDING = /(?:https?:\/\/[^\s"/]+)?\/api\/developer\/recordings\/[^\s"]*/g;
 const SHOWN_DIGITS = 4;
 /** Not by a person who may not see numbers. */

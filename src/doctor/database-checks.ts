@@ -42,13 +42,19 @@ async function checkMigrations(database: Queryable, isRunning: boolean): Promise
     : [];
   const missing = known.filter((name) => !done.includes(name));
   const newer = done.filter((name) => !known.includes(name));
-  if (newer.length > 0) {
-    const detail = `the database is newer than this program (${newer.join(', ')})`;
-    return contractedAway(newer, known).length > 0
-      ? fail('migrations', `${detail}, and lacks what this one needs`, `${GO_ON} Or restore the backup from before.`)
-      : warn('migrations', `${detail}, which goes on with it during an upgrade`, GO_ON);
+  const isNewer = `the database is newer than this program (${newer.join(', ')})`;
+  if (contractedAway(newer, known).length > 0) {
+    return fail(
+      'migrations',
+      `${isNewer}, and lacks what this one needs`,
+      `${GO_ON} Or restore the backup from before.`,
+    );
   }
-  if (missing.length === 0) return ok('migrations', `all ${known.length} are done`);
+  if (missing.length === 0) {
+    return newer.length === 0
+      ? ok('migrations', `all ${known.length} are done`)
+      : warn('migrations', `${isNewer}, which goes on with it during an upgrade`, GO_ON);
+  }
   const detail = `${missing.length} of ${known.length} are not done (${missing.join(', ')})`;
   return isRunning
     ? fail('migrations', detail, "Restart the service, which does them, or run 'parley migrate'.")

@@ -83,7 +83,7 @@ export async function migrate(connectionString: string, options: MigrateOptions 
   }
 }
 
-/** Tried again and again, never waited for: whoever waits inside a statement is waited for by an index made beside it. */
+/** Tried again and again: whoever waits inside a statement is waited for by an index that is made beside it. */
 async function takeLock(client: pg.Client, untilMs: number, say: MigrateOptions['say']): Promise<void> {
   for (let isFirst = true; ; isFirst = false, await wait(LOCK_LOOK_MS)) {
     const { rows } = await client.query<{ isMine: boolean }>(`SELECT pg_try_advisory_lock(${LOCK_ID}) AS "isMine"`);

@@ -180,7 +180,8 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     await page.getByLabel('Email').fill('other@example.com');
     await page.getByLabel('Name').fill('Other');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('needs the right users:write').waitFor();
+    await page.getByText('Your role here is “analyst” now').waitFor();
+    await page.getByRole('button', { name: 'Invite somebody' }).waitFor({ state: 'detached' });
     await visit.close();
   });
 

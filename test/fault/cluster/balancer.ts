@@ -8,8 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Balancer {
   /**
-   * What it does with requests that no `/n/<node>/` says the node of: `ready` as a balancer should, `maint` never to this
-   * one, `unchecked` as if it lived, whatever it answers.
+   * What it does with requests that no `/n/<node>/` says the node of: `ready` as a balancer should, `maint` never to
+   * this one, `unchecked` as if it lived, whatever it answers.
    */
   treat(node: string, as: 'ready' | 'maint' | 'unchecked'): Promise<void>;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * Several nodes and all that stands around them, each in its place: PostgreSQL, Redis, HAProxy, an object store, the
- * carrier and the receiver of webhooks on the hub, each node in a network of its own, with a way to the database and one
- * to Redis that can be cut, and a disk of its own that can be filled.
+ * carrier and the receiver of webhooks on the hub, each node in a network of its own, with a way to the database and
+ * one to Redis that can be cut, and a disk of its own that can be filled.
  */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';

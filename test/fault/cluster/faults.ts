@@ -1,7 +1,7 @@
 /**
  * What may happen under conversations, and here what happens to a node: its operations are asked for elsewhere and it
- * drains, it is killed, its cable is pulled, it stands still, it is cut off from PostgreSQL or Redis alone, Redis forgets
- * everything.
+ * drains, it is killed, its cable is pulled, it stands still, it is cut off from PostgreSQL or Redis alone, Redis
+ * forgets everything.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { percentiles } from '../../../bench/harness/percentile.ts';

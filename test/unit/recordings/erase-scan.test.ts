@@ -8,8 +8,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync, writeSync } from '
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SegmentPlace, SegmentWriter } from '../../../media/recorder/segment-files.ts';
+import type { TestStore } from '../../harness/s3-server.ts';
 import { keyOfRecording, putStored, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
-import { type TestStore } from '../../harness/s3-server.ts';
 import { STORES } from '../../support/recording-stores.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
 

@@ -12,8 +12,8 @@ import { createRecordingUploader, type RecordingUploader } from '../../../src/re
 import { type Recordings, recordingFamilies } from '../../../src/recordings/recordings.ts';
 import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
+import type { TestStore } from '../../harness/s3-server.ts';
 import { factsOf, keyOfRecording, readEncrypted, toneFile, writeEncrypted } from '../../support/encrypted-recording.ts';
-import { type TestStore } from '../../harness/s3-server.ts';
 import { STORES } from '../../support/recording-stores.ts';
 import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
 import { talkingCall } from '../lifecycle/talk.ts';
