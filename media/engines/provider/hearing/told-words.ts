@@ -26,6 +26,21 @@ export function plainOf(word: string): string {
 }
 
 /**
+ * A word's moments, as a provider told them: ms of its stream, or seconds by `unitMs` 1,000; audio time, `NaN` where it
+ * told none. Nothing ends where the stream begins: such a word has no time, else it would be one of what is done with.
+ */
+export function spanOf(
+  start: unknown,
+  end: unknown,
+  unitMs: number,
+  audioMs: (streamMs: number) => number,
+): Pick<HeardWord, 'startMs' | 'endMs'> {
+  const isNowhere = typeof end === 'number' && end <= 0;
+  const at = (told: unknown): number => (typeof told === 'number' && !isNowhere ? audioMs(told * unitMs) : Number.NaN);
+  return { startMs: at(start), endMs: at(end) };
+}
+
+/**
  * Words as a provider told them, `NaN` where it told no time: none begins before the one before it has ended, and none
  * ends before it begins, so that no word is lost for its times alone. Without a time the first sounded at `untimedMs`.
  */
