@@ -8,13 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { limitsIn } from './address-limits.ts';
 import { type Database, openDatabase, type Queryable } from './database.ts';
-import {
-  concurrentIndexOf,
-  contractedAway,
-  knownMigrations,
-  migrationsFolder,
-  statementsOf,
-} from './migration-files.ts';
+import { concurrentIndexOf, contractedAway, knownMigrations, migrationsFolder, upOf } from './migration-files.ts';
 
 export interface Migrated {
   /** What was run now, in order. */
@@ -148,13 +142,13 @@ const loadFiles: Loader = async (paths) =>
     actions: {
       up(pgm) {
         if (concurrentIndexOf(path) === null) {
-          pgm.sql(statementsOf(path));
+          pgm.sql(upOf(path));
           return;
         }
         pgm.noTransaction();
         // Nobody waits behind it, and it waits for every older transaction.
         pgm.sql('SET lock_timeout = 0');
-        pgm.sql(statementsOf(path));
+        pgm.sql(upOf(path));
         pgm.sql('RESET lock_timeout');
       },
       down: false,

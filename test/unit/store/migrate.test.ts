@@ -45,6 +45,15 @@ describe('migrating', () => {
     expect(await migrate(test.connectionString, { folder })).toMatchObject({ done: [], gaveWay: 0 });
   });
 
+  it('runs texts with two dashes in them as they stand', async () => {
+    file('9001_words', "CREATE TABLE said (word text);\nINSERT INTO said VALUES ('one -- two'), ('three'); -- 'four'");
+    await migrate(test.connectionString, { folder });
+    expect(await test.database.query('SELECT word FROM said ORDER BY word')).toEqual([
+      { word: 'one -- two' },
+      { word: 'three' },
+    ]);
+  });
+
   it('gives way to whoever uses a table, and does it later', async () => {
     file('9001_column', 'ALTER TABLE filled ADD COLUMN word text;');
     const other = new pg.Client({ connectionString: test.connectionString });
