@@ -81,6 +81,16 @@ describe('migrating', () => {
     expect((await migrate(test.connectionString, { folder })).done).toEqual(['9002_column']);
   });
 
+  it('gives up with the session that migrates all the time', async () => {
+    file('9001_table', 'CREATE TABLE another (n integer);');
+    const other = new pg.Client({ connectionString: test.connectionString, application_name: 'stuck' });
+    await other.connect();
+    const { rows } = await other.query('SELECT pg_backend_pid() AS pid, pg_advisory_lock(7241865325823964)');
+    const failed = migrate(test.connectionString, { folder, giveUpAfterMs: 0 });
+    await expect(failed).rejects.toThrow(`too long: session ${rows[0].pid} (stuck, idle). Look`);
+    await other.end();
+  });
+
   it('makes an index anew that was left half made', async () => {
     file('9001_unique', 'CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS filled_n ON filled (n);');
     await test.database.query('INSERT INTO filled VALUES (1)');
