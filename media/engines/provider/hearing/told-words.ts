@@ -11,10 +11,10 @@ export function textOf(words: readonly ToldWord[]): string {
   return words.map(({ plain }) => plain).join(' ');
 }
 
-/** 0 to 1; undefined of nothing. */
+/** 0 to 1, whatever the provider's numbers are; undefined of nothing. */
 export function confidenceOf(words: readonly ToldWord[]): number | undefined {
   if (words.length === 0) return undefined;
-  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length;
+  return words.reduce((sum, { confidence }) => sum + Math.min(1, Math.max(0, confidence)), 0) / words.length;
 }
 
 /** In lower case, without the marks around it; empty: it is no word. */
