@@ -1,8 +1,8 @@
 /**
  * What is under way for one receiver (contract §6): so many at a time and a second as the operator has set, and after
  * 20 straight failures one probe per 30 s until one succeeds. Of several nodes each has its share of the pace, and they
- * probe in turn: it may be one of them that cannot reach the receiver. A lane holds ids only and may forget them: the rows stay
- * due and the sweep offers them again. Made by the dispatcher.
+ * probe in turn: it may be one of them that cannot reach the receiver. A lane holds ids only and may forget them: the
+ * rows stay due and the sweep offers them again. Made by the dispatcher.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { createCircuitBreaker, failuresInARow } from '../../media/net/circuit-breaker.ts';
