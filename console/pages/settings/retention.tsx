@@ -5,7 +5,7 @@ import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { common } from '../../texts/en/common.ts';
 import { retentionWords as words } from '../../texts/en/settings.ts';
-import { to } from '../../ui/address.ts';
+import { address, replaceAddress, to } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Text } from '../../ui/field.tsx';
@@ -83,7 +83,8 @@ function Holds({ enterprise }: { enterprise: string }) {
     async (signal) => (await client.listLegalHolds({ limit: 200 }, { signal })).data.data,
     [enterprise],
   );
-  const [isPlacing, setPlacing] = useState(false);
+  // From a call one comes with its id.
+  const [placing, setPlacing] = useState(address.peek().query.get('hold'));
   const [released, setReleased] = useState<LegalHold | null>(null);
   const mayWrite = may('settings:write');
   const { columns: names } = words;
@@ -92,7 +93,7 @@ function Holds({ enterprise }: { enterprise: string }) {
       title={words.holds}
       about={words.holdsAbout}
       isFlush
-      actions={mayWrite ? <Button onPress={() => setPlacing(true)}>{words.hold}</Button> : null}
+      actions={mayWrite ? <Button onPress={() => setPlacing('')}>{words.hold}</Button> : null}
     >
       <Shown of={holds} lines={2}>
         {(all) =>
@@ -131,9 +132,17 @@ function Holds({ enterprise }: { enterprise: string }) {
           )
         }
       </Shown>
-      {isPlacing ? (
-        <HoldDialog enterprise={enterprise} onClose={() => setPlacing(false)} onChange={holds.reload} />
-      ) : null}
+      {placing === null || !mayWrite ? null : (
+        <HoldDialog
+          enterprise={enterprise}
+          of={placing}
+          onClose={() => {
+            setPlacing(null);
+            replaceAddress(to(['w', enterprise, 'settings', 'retention']));
+          }}
+          onChange={holds.reload}
+        />
+      )}
       {released === null ? null : (
         <Confirm
           title={words.release}
@@ -152,8 +161,10 @@ function Holds({ enterprise }: { enterprise: string }) {
   );
 }
 
-function HoldDialog({ enterprise, onClose, onChange }: { enterprise: string; onClose(): void; onChange(): void }) {
-  const [callUuid, setCallUuid] = useState('');
+/** `of`: the id of a call; empty: not chosen yet. */
+function HoldDialog(props: { enterprise: string; of: string; onClose(): void; onChange(): void }) {
+  const { enterprise, of, onClose, onChange } = props;
+  const [callUuid, setCallUuid] = useState(of);
   const [reason, setReason] = useState('');
   async function place(): Promise<void> {
     await clientOf(enterprise).placeLegalHold({
