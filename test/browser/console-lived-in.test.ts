@@ -1,4 +1,5 @@
 /** What shows only where real calls were: long answers, failures and their reasons, tools that failed, lines at rest. */
+import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 import { setLineLimits } from '../../src/workspaces/lines.ts';
 import { hasChromium } from './support/chromium.ts';
@@ -78,6 +79,47 @@ describe.skipIf(!hasChromium)('a console that has seen calls', () => {
     await page.goto(`${rig.origin}/console/#/w/acme/call/0199f0a2-0000-7000-8000-000000000000`);
     await page.getByRole('heading', { level: 1, name: 'Call', exact: true }).waitFor();
     await page.getByText('There is nothing at this address').waitFor();
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it('shows each attempt of a webhook, the newest too, and tells a failure as one', async () => {
+    const { acme, app, database } = rig.api;
+    const callUuid = await rig.finishedCall();
+    const headers = { authorization: `Bearer ${acme.key}` };
+    const payload = { url: 'https://hooks.example.com/parley' };
+    expect((await app.inject({ method: 'PUT', url: '/api/developer/webhooks', headers, payload })).statusCode).toBe(
+      200,
+    );
+    const id = uuidv7();
+    const attempt = (number: number) => ({
+      ...{ at: new Date().toISOString(), attempt: number, status: 500, error: 'answered 500', ms: 7 },
+    });
+    const failed = (numbers: readonly number[]) =>
+      database.query(
+        `UPDATE webhook_deliveries SET attempts = 1, last_status = 500, last_error = 'answered 500', attempt_log = $2 WHERE id = $1`,
+        [id, JSON.stringify(numbers.map(attempt))],
+      );
+    await database.query(
+      `INSERT INTO webhook_events (id, workspace_id, call_uuid, event, sequence, body) VALUES ('evt_1', $1, $2, 'call.completed', 1, '{}')`,
+      [acme.workspaceId, callUuid],
+    );
+    await database.query(
+      `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state) SELECT $1, 'evt_1', id, 'pending' FROM webhook_endpoints WHERE workspace_id = $2`,
+      [id, acme.workspaceId],
+    );
+    await failed([1]);
+    const visit = await rig.visit('owner', `#/w/acme/call/${callUuid}/webhooks`);
+    const { page } = visit;
+    await page.getByRole('button', { name: '1 attempt' }).click();
+    await page.locator('.attempts > li').first().waitFor();
+    const asked = page.waitForResponse((answer) => answer.url().endsWith('/redeliver'));
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await asked;
+    await failed([1, 2]);
+    await page.locator('.toast.error').getByText('Not delivered: answered 500').waitFor();
+    await page.getByRole('button', { name: '2 attempts' }).waitFor();
+    await page.locator('.attempts > li').nth(1).waitFor();
     expect(visit.errors).toEqual([]);
     await visit.close();
   });

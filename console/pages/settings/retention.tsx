@@ -1,6 +1,7 @@
 /** For how long what belongs to calls is kept, and what must not be deleted meanwhile. */
 import { useState } from 'preact/hooks';
 import type { Retention as Days, LegalHold } from '../../../clients/typescript/src/client.ts';
+import { users } from '../../api/accounts.ts';
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { common } from '../../texts/en/common.ts';
@@ -87,6 +88,8 @@ function Holds({ enterprise }: { enterprise: string }) {
   const [placing, setPlacing] = useState(address.peek().query.get('hold'));
   const [released, setReleased] = useState<LegalHold | null>(null);
   const mayWrite = may('settings:write');
+  const people = useLoad(async () => (may('users:read') ? (await users(enterprise).list()).data : []), [enterprise]);
+  const nameOf = (actor: string): string => people.data?.find(({ id }) => actor === `user:${id}`)?.name ?? actor;
   const { columns: names } = words;
   return (
     <Section
@@ -115,7 +118,7 @@ function Holds({ enterprise }: { enterprise: string }) {
                     ),
                 },
                 { name: names.reason, cell: ({ reason }) => <Words>{reason}</Words> },
-                { name: names.by, cell: ({ placedBy }) => <Words>{placedBy}</Words> },
+                { name: names.by, cell: ({ placedBy }) => <Words>{nameOf(placedBy)}</Words> },
                 { name: names.when, cell: ({ placedAt }) => <Time at={placedAt} /> },
                 {
                   name: names.actions,

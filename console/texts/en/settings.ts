@@ -315,6 +315,7 @@ export const usersWords = {
   title: 'People',
   about: 'Who may see this workspace, and what each may do in it.',
   invite: 'Invite somebody',
+  inviteAction: 'Invite',
   email: 'Email',
   name: 'Name',
   role: 'Role',
