@@ -1,4 +1,4 @@
-/** What shows only where real calls were: long answers, failures and their reasons, tools that failed, lines at rest. */
+/** What shows only where real calls were: long answers, failures and their reasons, attempts, lines at rest. */
 import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 import { setLineLimits } from '../../src/workspaces/lines.ts';
