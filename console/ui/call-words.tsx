@@ -33,9 +33,10 @@ export const endedAs = (reason: string | null): string => (reason === null ? 'â€
 /** What the analysis says of an intent that it does not know. */
 const NO_INTENT = 'other';
 
-/** What came of the call: what it was about, else what was made of it, else how it ended. */
+/** What came of the call: why it failed, what it was about, else what was made of it, else how it ended. */
 export function outcomeOf(call: Pick<Call, 'intent' | 'disposition' | 'status' | 'endedReason'>): string {
   const { intent, disposition, status, endedReason } = call;
+  if (status === 'failed') return endedAs(endedReason);
   if (intent !== null && intent !== NO_INTENT) return intent;
   return disposition ?? (isOver(status) ? endedAs(endedReason) : (intent ?? ''));
 }

@@ -1,6 +1,7 @@
 /** How far the sending of a webhook is, the same on every page. */
 import { deliveryStates, sentWords } from '../texts/en/deliveries.ts';
 import { Badge } from './badge.tsx';
+import { toast, toastWarning } from './toast.tsx';
 
 const TONES = { pending: 'busy', delivered: 'good', failed: 'warn', dead: 'bad' } as const;
 
@@ -14,14 +15,14 @@ export function DeliveryState({ state, lastStatus }: { state: keyof typeof TONES
   );
 }
 
-/** What became of one that was asked to be sent, in a sentence. */
-export function outcomeWords(delivery: {
+/** Says what became of one that was asked to be sent. */
+export function tellOutcome(delivery: {
   state: keyof typeof TONES;
   lastStatus: number | null;
   lastError: string | null;
-}): string {
+}): void {
   const { state, lastStatus, lastError } = delivery;
-  if (state === 'pending') return sentWords.waits;
-  if (state === 'delivered') return sentWords.delivered(lastStatus);
-  return sentWords.failed(lastError ?? `HTTP ${lastStatus}`, deliveryStates[state]);
+  if (state === 'delivered') toast(sentWords.delivered(lastStatus));
+  else if (state === 'pending') toastWarning(sentWords.waits);
+  else toastWarning(sentWords.failed(lastError ?? `HTTP ${lastStatus}`, deliveryStates[state]));
 }

@@ -69,8 +69,7 @@ export function Difference({ before, after, label }: { before: string; after: st
   const lines = folded(linesOf(before, after));
   if (lines.every(({ kind }) => kind === 'skipped')) return <p class="soft">{words.same}</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll sideways by keyboard
-    <div class="difference" role="group" aria-label={label} tabIndex={0}>
+    <div class="difference" role="group" aria-label={label}>
       {lines.map(({ kind, text }, at) => (
         <div key={at} class={kind}>
           <span>{SIGNS[kind]}</span>

@@ -22,6 +22,11 @@ export function toast(text: string, action?: Toast['action']): void {
   show({ id: ++count, text, isError: false, ...(action === undefined ? {} : { action }) });
 }
 
+/** It was done, and came to nothing. */
+export function toastWarning(text: string): void {
+  show({ id: ++count, text, isError: true });
+}
+
 export function toastError(error: unknown): void {
   if (isSignedOut(error)) return;
   show({ id: ++count, text: wordsOf(error).title, isError: true });

@@ -104,8 +104,13 @@ export function storyOf(
     talkSeconds: secondsBetween(call.answeredAt, call.endedAt),
     turns: turns.filter((turn) => turn.heardText.trim() !== '').map(withoutGuess),
     disposition,
-    variables: call.checkpoint?.variables ?? {},
+    variables: caughtOf(call.checkpoint?.variables ?? {}),
   };
+}
+
+/** Without what tools answered under their own names: that is kept nowhere, and nobody in the call has said it. */
+function caughtOf(variables: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !name.startsWith('tool.')));
 }
 
 function withoutGuess(turn: Turn): Turn {

@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     await page.getByLabel('Email').fill('new@example.com');
     await page.getByLabel('Name').fill('New Person');
     await page.getByLabel('Role').selectOption('analyst');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByText('/console/#/link/').waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Close' }).click();
@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     await page.getByRole('button', { name: 'Invite somebody' }).click();
     await page.getByLabel('Email').fill('other@example.com');
     await page.getByLabel('Name').fill('Other');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByText('Your role here is “analyst” now').waitFor();
     await page.getByRole('button', { name: 'Invite somebody' }).waitFor({ state: 'detached' });
     await visit.close();

@@ -53,6 +53,7 @@ function LoadedCall(props: { enterprise: string; callUuid: string; tab: string |
       <a class="back" href={to(['w', enterprise, 'calls'])}>
         <Icon name="left" size={14} /> {words.back}
       </a>
+      {call.data === undefined && call.error !== undefined ? <PageHead title={words.title} /> : null}
       <Shown of={call} lines={10}>
         {(data) => <CallView key={callUuid} enterprise={enterprise} call={data} tab={tab} onChange={call.reload} />}
       </Shown>

@@ -5,6 +5,7 @@ import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { call as words } from '../../texts/en/call.ts';
 import { common } from '../../texts/en/common.ts';
+import { to } from '../../ui/address.ts';
 import { copyText } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Choices } from '../../ui/field.tsx';
@@ -55,6 +56,13 @@ export function MoreMenu(props: { enterprise: string; call: Call; isOver: boolea
         items={[
           { label: words.bundle, icon: 'download', run: bundle },
           { label: words.copyId, icon: 'copy', run: () => copyText(callUuid) },
+          may('settings:write')
+            ? {
+                label: words.hold,
+                icon: 'lock',
+                href: to(['w', enterprise, 'settings', 'retention'], { hold: callUuid }),
+              }
+            : null,
           isOver && (may('calls:delete') || may('calls:write'))
             ? { label: words.deleteTitle, icon: 'trash', isDangerous: true, run: () => setDeleting(true) }
             : null,

@@ -97,7 +97,9 @@ function Steps({ steps }: { steps: Record<string, unknown> }) {
     .toSorted(([, a], [, b]) => a - b);
   const served = (['listen', 'think', 'speak'] as const).flatMap((part) => {
     const by = steps[part] as { connection?: string; model?: string; voice?: string } | null | undefined;
-    return by == null ? [] : [`${part}: ${[by.connection, by.model ?? by.voice].filter(Boolean).join(' · ')}`];
+    return by == null
+      ? []
+      : [`${words.served[part]}: ${[by.connection, by.model ?? by.voice].filter(Boolean).join(' · ')}`];
   });
   return (
     <details class="steps">

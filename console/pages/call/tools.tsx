@@ -1,6 +1,7 @@
 /** What the agent asked of other services in this call, how long that took and how it went. */
 import type { ToolUse } from '../../../clients/typescript/src/client.ts';
 import { call as words } from '../../texts/en/call.ts';
+import { toolOutcome } from '../../texts/en/tool-outcomes.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { msWords, Time } from '../../ui/time.tsx';
@@ -16,7 +17,7 @@ export function Tools({ tools }: { tools: readonly ToolUse[] }) {
           <div class="line apart">
             <code>{one.name}</code>
             <Badge tone={one.outcome === null ? 'busy' : TONES[one.outcome]}>
-              {one.error ?? one.outcome ?? '…'}
+              {toolOutcome(one.error ?? one.outcome ?? '…')}
               {one.status === null ? '' : ` · ${one.status}`}
             </Badge>
           </div>

@@ -6,11 +6,10 @@ import { may } from '../../api/session.ts';
 import { settledDelivery } from '../../api/settled-delivery.ts';
 import { call as words } from '../../texts/en/call.ts';
 import { Button } from '../../ui/button.tsx';
-import { DeliveryState, outcomeWords } from '../../ui/delivery-state.tsx';
+import { DeliveryState, tellOutcome } from '../../ui/delivery-state.tsx';
 import { useLoad } from '../../ui/load.ts';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
 
 export function Webhooks({ enterprise, callUuid }: { enterprise: string; callUuid: string }) {
   const client = clientOf(enterprise);
@@ -20,7 +19,7 @@ export function Webhooks({ enterprise, callUuid }: { enterprise: string; callUui
   );
   async function resend(id: string): Promise<void> {
     const { data } = await client.redeliverWebhook({ deliveryId: id });
-    toast(outcomeWords(await settledDelivery(enterprise, data.delivery)));
+    tellOutcome(await settledDelivery(enterprise, data.delivery));
     sent.reload();
   }
   return (
@@ -73,15 +72,16 @@ function Delivery(props: { enterprise: string; delivery: WebhookDelivery; onRese
           <bdi>{delivery.lastError}</bdi>
         </p>
       )}
-      {isOpen ? <Attempts enterprise={enterprise} id={delivery.id} /> : null}
+      {isOpen ? <Attempts enterprise={enterprise} id={delivery.id} count={delivery.attempts} /> : null}
     </li>
   );
 }
 
-function Attempts({ enterprise, id }: { enterprise: string; id: string }) {
+/** `count`: of those that there are; another is asked for at once. */
+function Attempts({ enterprise, id, count }: { enterprise: string; id: string; count: number }) {
   const one = useLoad(
     async (signal) => (await clientOf(enterprise).readWebhookDelivery({ deliveryId: id }, { signal })).data.attemptLog,
-    [enterprise, id],
+    [enterprise, id, count],
   );
   return (
     <Shown of={one} lines={2}>

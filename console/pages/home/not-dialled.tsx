@@ -5,7 +5,7 @@ import { home as words } from '../../texts/en/home.ts';
 import { causeOf, places } from '../../texts/en/not-dialled.ts';
 import { to } from '../../ui/address.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time, timeWords } from '../../ui/time.tsx';
 
 /** What has not come again for so long is told as over. */
 const OVER_MS = 15 * 60_000;
@@ -31,10 +31,10 @@ export function NotDialledList(props: {
               {count === null ? null : <span class="soft number">× {count}</span>}
               {since === null ? null : (
                 <span class="soft">
-                  {' '}
+                  {' · '}
                   {isOver(one) ? null : `${words.since} `}
                   <Time at={since} />
-                  {isOver(one) && count !== 1 ? (
+                  {isOver(one) && timeWords(since) !== timeWords(last ?? since) ? (
                     <>
                       {' '}
                       {words.until} <Time at={last} />
@@ -43,8 +43,8 @@ export function NotDialledList(props: {
                 </span>
               )}
               <p class="soft">{cause?.wayOut ?? wayOut}</p>
-              <p>
-                <Place enterprise={enterprise} place={cause?.place} />{' '}
+              <p class="line">
+                <Place enterprise={enterprise} place={cause?.place} />
                 {of === 'calls' ? (
                   <a href={to(['w', enterprise, 'calls'], { ...within, endedReason: reason })}>{words.theCalls}</a>
                 ) : null}

@@ -10,7 +10,7 @@ import { webhooksWords as words } from '../../texts/en/settings.ts';
 import { to } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { useCursorList } from '../../ui/cursor-list.ts';
-import { DeliveryState, outcomeWords } from '../../ui/delivery-state.tsx';
+import { DeliveryState, tellOutcome } from '../../ui/delivery-state.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
@@ -38,7 +38,7 @@ export function Deliveries({ enterprise }: { enterprise: string }) {
   const mayResend = may('webhooks:write') || may('webhooks:resend');
   async function resend(id: string): Promise<void> {
     const { data } = await client.redeliverWebhook({ deliveryId: id });
-    toast(outcomeWords(await settledDelivery(enterprise, data.delivery)));
+    tellOutcome(await settledDelivery(enterprise, data.delivery));
     list.reload();
   }
   const [isReplaying, setReplaying] = useState(false);

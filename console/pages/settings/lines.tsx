@@ -85,8 +85,15 @@ export function Lines({ enterprise }: { enterprise: string }) {
                   },
                   {
                     name: names.limits,
-                    cell: ({ limits }) => (
-                      <span class="soft">{words.limits(limits.concurrentCalls, limits.callsPerSecond)}</span>
+                    cell: ({ limits: { concurrentCalls, callsPerSecond } }) => (
+                      <>
+                        <span class="soft">{words.limits(concurrentCalls, callsPerSecond)}</span>
+                        {concurrentCalls === 0 || callsPerSecond === 0 ? (
+                          <div>
+                            <Badge tone="warn">{words.off}</Badge>
+                          </div>
+                        ) : null}
+                      </>
                     ),
                   },
                   {

@@ -1,11 +1,12 @@
 /** For how long what belongs to calls is kept, and what must not be deleted meanwhile. */
 import { useState } from 'preact/hooks';
 import type { Retention as Days, LegalHold } from '../../../clients/typescript/src/client.ts';
+import { users } from '../../api/accounts.ts';
 import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { common } from '../../texts/en/common.ts';
 import { retentionWords as words } from '../../texts/en/settings.ts';
-import { to } from '../../ui/address.ts';
+import { address, replaceAddress, to } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Text } from '../../ui/field.tsx';
@@ -83,16 +84,19 @@ function Holds({ enterprise }: { enterprise: string }) {
     async (signal) => (await client.listLegalHolds({ limit: 200 }, { signal })).data.data,
     [enterprise],
   );
-  const [isPlacing, setPlacing] = useState(false);
+  // From a call one comes with its id.
+  const [placing, setPlacing] = useState(address.peek().query.get('hold'));
   const [released, setReleased] = useState<LegalHold | null>(null);
   const mayWrite = may('settings:write');
+  const people = useLoad(async () => (may('users:read') ? (await users(enterprise).list()).data : []), [enterprise]);
+  const nameOf = (actor: string): string => people.data?.find(({ id }) => actor === `user:${id}`)?.name ?? actor;
   const { columns: names } = words;
   return (
     <Section
       title={words.holds}
       about={words.holdsAbout}
       isFlush
-      actions={mayWrite ? <Button onPress={() => setPlacing(true)}>{words.hold}</Button> : null}
+      actions={mayWrite ? <Button onPress={() => setPlacing('')}>{words.hold}</Button> : null}
     >
       <Shown of={holds} lines={2}>
         {(all) =>
@@ -114,7 +118,7 @@ function Holds({ enterprise }: { enterprise: string }) {
                     ),
                 },
                 { name: names.reason, cell: ({ reason }) => <Words>{reason}</Words> },
-                { name: names.by, cell: ({ placedBy }) => <Words>{placedBy}</Words> },
+                { name: names.by, cell: ({ placedBy }) => <Words>{nameOf(placedBy)}</Words> },
                 { name: names.when, cell: ({ placedAt }) => <Time at={placedAt} /> },
                 {
                   name: names.actions,
@@ -131,9 +135,17 @@ function Holds({ enterprise }: { enterprise: string }) {
           )
         }
       </Shown>
-      {isPlacing ? (
-        <HoldDialog enterprise={enterprise} onClose={() => setPlacing(false)} onChange={holds.reload} />
-      ) : null}
+      {placing === null || !mayWrite ? null : (
+        <HoldDialog
+          enterprise={enterprise}
+          of={placing}
+          onClose={() => {
+            setPlacing(null);
+            replaceAddress(to(['w', enterprise, 'settings', 'retention']));
+          }}
+          onChange={holds.reload}
+        />
+      )}
       {released === null ? null : (
         <Confirm
           title={words.release}
@@ -152,8 +164,10 @@ function Holds({ enterprise }: { enterprise: string }) {
   );
 }
 
-function HoldDialog({ enterprise, onClose, onChange }: { enterprise: string; onClose(): void; onChange(): void }) {
-  const [callUuid, setCallUuid] = useState('');
+/** `of`: the id of a call; empty: not chosen yet. */
+function HoldDialog(props: { enterprise: string; of: string; onClose(): void; onChange(): void }) {
+  const { enterprise, of, onClose, onChange } = props;
+  const [callUuid, setCallUuid] = useState(of);
   const [reason, setReason] = useState('');
   async function place(): Promise<void> {
     await clientOf(enterprise).placeLegalHold({

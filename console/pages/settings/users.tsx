@@ -176,7 +176,12 @@ function PersonDialog(props: {
   }
   return (
     <Dialog title={person === null ? words.invite : words.change} onClose={onClose}>
-      <Form submit={save} action={common.save} fields={['email', 'name', 'role', 'hears']} onCancel={onClose}>
+      <Form
+        submit={save}
+        action={person === null ? words.inviteAction : common.save}
+        fields={['email', 'name', 'role', 'hears']}
+        onCancel={onClose}
+      >
         {(faults) => (
           <>
             <Text

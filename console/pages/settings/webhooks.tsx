@@ -10,7 +10,7 @@ import { settings, webhooksWords as words } from '../../texts/en/settings.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyBox } from '../../ui/copy.tsx';
-import { outcomeWords } from '../../ui/delivery-state.tsx';
+import { tellOutcome } from '../../ui/delivery-state.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Check, Choices, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -140,7 +140,7 @@ function Endpoint({ enterprise, webhook, mayWrite, onChange, onOpen }: EndpointP
   const isChanged = [...events].toSorted().join() !== [...webhook.events].toSorted().join();
   async function test(): Promise<void> {
     const { data } = await client.testWebhook({});
-    toast(outcomeWords(await settledDelivery(enterprise, data.delivery)));
+    tellOutcome(await settledDelivery(enterprise, data.delivery));
     onChange();
   }
   /** Switching on what is on closes its breaker. */

@@ -48,6 +48,7 @@ export const call = {
   handedBack: 'The agent goes on',
   hangUp: 'Hang up',
   hangUpAsk: 'The call ends at once, in the middle of a word if need be.',
+  hold: 'Place a legal hold on it',
   hungUp: 'The call is being ended',
   hungUpBy: 'Hung up by',
   id: 'Call',
@@ -121,6 +122,7 @@ export const call = {
     ttsMs: 'Answer and voice',
     transportMs: 'Line',
   },
+  served: { listen: 'Recogniser', think: 'Model', speak: 'Voice' },
   step: 'Step to whisper',
   steps: {
     decidedMs: 'decided that the caller had finished',

@@ -37,7 +37,7 @@ export const leads = {
   importAbout: 'A CSV file with a header, or NDJSON; at most 10 MB and 10,000 rows.',
   importAs: 'Column',
   importCancel: 'Call it off',
-  importErrors: (count: number) => `${count} rows could not be taken`,
+  importErrors: (count: number) => `${count} ${count === 1 ? 'row' : 'rows'} could not be taken`,
   importFile: 'File',
   importIgnore: 'Leave out',
   importMap: 'What each column means',

@@ -93,6 +93,10 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     wayOut: 'What the operator allows a day stands at the end of the page.',
     place: 'calling',
   },
+  invalid_number: {
+    what: 'Invalid number',
+    wayOut: 'The carrier knows no such number: put it right where it came from, or take it off your list.',
+  },
   invalid_to: { what: 'The number to call is none', wayOut: 'Numbers are in international form: +1 415 555 0123.' },
   invalid_from: { what: 'There is no such number to call from', wayOut: 'Its id is wrong.', place: 'lines' },
   carrier_auth: {

@@ -158,6 +158,7 @@ export const dialWords = {
     keyMinutesPerDay: 'Minutes a day, of each key',
   },
   ceilingHelp: 'Empty: no ceiling',
-  today: (calls: number, minutes: number) => `Today so far: ${calls} calls, ${minutes} minutes.`,
+  today: (calls: number, minutes: number) =>
+    `Today so far: ${calls} ${calls === 1 ? 'call' : 'calls'}, ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
   stored: 'It holds for the next call',
 };

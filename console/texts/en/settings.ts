@@ -80,6 +80,7 @@ export const linesWords = {
   credentialStates: { missing: 'Missing', stored: 'Stored', fine: 'Taken by the carrier', refused: 'Do not work' },
   carriers: { plivo: 'Plivo' } as Readonly<Record<string, string>>,
   limits: (calls: number, perSecond: number) => `${calls} at once, ${perSecond} new a second`,
+  off: 'Switched off: no calls',
   setCredentials: 'Set credentials',
   credentialsHelp: 'Stored sealed and never shown again.',
   authId: 'Auth ID',
@@ -259,7 +260,8 @@ export const callingWords = {
   callsPerDay: 'Calls a day',
   minutesPerDay: 'Minutes a day',
   today: 'Today',
-  todayCalls: (calls: number, minutes: number) => `${calls} calls, ${minutes} minutes`,
+  todayCalls: (calls: number, minutes: number) =>
+    `${calls} ${calls === 1 ? 'call' : 'calls'}, ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`,
   any: 'Any',
   noLimit: 'No limit',
   stored: 'Stored',
@@ -313,6 +315,7 @@ export const usersWords = {
   title: 'People',
   about: 'Who may see this workspace, and what each may do in it.',
   invite: 'Invite somebody',
+  inviteAction: 'Invite',
   email: 'Email',
   name: 'Name',
   role: 'Role',
@@ -348,16 +351,18 @@ export const auditWords = {
   empty: 'Nothing was done yet',
   actor: 'Who',
   action: 'What',
-  verified: (rows: number) => `The ${rows} rows that are shown follow from one another`,
+  verified: (rows: number) =>
+    rows === 1 ? 'One row is shown' : `The ${rows} rows that are shown follow from one another`,
   broken: (position: number) => `Row ${position} does not follow from the one before it`,
   before: 'Before',
   after: 'After',
   verify: 'Verify all of it',
   whole: (rows: number, seals: number, ms: number) =>
-    `All ${rows} rows are as they were written; ${seals} seals of the service agree. Looked at in ${ms} ms.`,
+    `${rows === 1 ? 'The one row is as it was' : `All ${rows} rows are as they were`} written; ${seals} ${seals === 1 ? 'seal' : 'seals'} of the service ${seals === 1 ? 'agrees' : 'agree'}. Looked at in ${ms} ms.`,
   end: (position: number, hash: string) =>
     `It ends at row ${position}, ${hash}. Note that elsewhere, to prove later that nothing before it was changed.`,
-  faults: (count: number, isMore: boolean) => `${isMore ? 'More than ' : ''}${count} faults: the audit was changed.`,
+  faults: (count: number, isMore: boolean) =>
+    `${isMore ? 'More than ' : ''}${count} ${count === 1 ? 'fault' : 'faults'}: the audit was changed.`,
   faultKinds: {
     changed: 'was changed',
     removed: 'was removed',

@@ -1,4 +1,6 @@
 /** Words of the tools of agents. */
+import { toolOutcome } from './tool-outcomes.ts';
+
 export const toolWords = {
   title: 'Tools of agents',
   about: 'Endpoints of yours that agents ask in the middle of a call. Figures are of the last 100 uses of each.',
@@ -24,8 +26,8 @@ export const toolWords = {
   badJson: 'This is no JSON object.',
   send: 'Send it',
   answered: (status: number | null, ms: number) => `Answered${status === null ? '' : ` ${status}`} in ${ms} ms`,
-  failed: (code: string, ms: number) => `Failed (${code}) after ${ms} ms`,
-  attempts: (count: number) => `${count} attempts`,
+  failed: (code: string, ms: number) => `Failed after ${ms} ms: ${toolOutcome(code)}`,
+  attempts: (count: number) => `${count} ${count === 1 ? 'attempt' : 'attempts'}`,
   result: 'What the agent gets',
   variables: 'What it can say',
   request: 'What was sent',

@@ -32,6 +32,17 @@ describe('the heuristic on calls of the demo', () => {
     expect(found.summary).toContain('Noted: day Thursday');
   });
 
+  it('tells what the script caught, and nothing of what tools answered under their own names', () => {
+    const variables = {
+      hour: 'four',
+      'tool.book_courier.result': '{"hour":"four"}',
+      'tool.book_courier.status': '200',
+    };
+    const found = read(RESCHEDULED, { disposition: 'confirmed', variables });
+    expect(found.data).toEqual({ hour: 'four' });
+    expect(found.summary).not.toContain('tool.');
+  });
+
   it('a wrong number is no success', () => {
     const found = read(WRONG_NUMBER, { disposition: 'wrong_number' });
     expect(found).toMatchObject({ intent: 'wrong_number', successful: false, evidence: [{ turnId: 't3' }] });
