@@ -6,14 +6,21 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import type { LanguageModel, ModelChunk, ModelMessage, ModelRequest } from '../../media/contract/model.ts';
 import type { AskedMessage, AskedQuestion } from '../emulators/providers/mind/question.ts';
-import { type Answer, answerTo } from '../emulators/providers/mind/rules.ts';
+import { type Answer, answerTo, OTHERWISE } from '../emulators/providers/mind/rules.ts';
 import type { Scenario } from '../emulators/providers/mind/scenario.ts';
 
-export function emulatedModel(scenario: Scenario, model: string, clock: Clock): LanguageModel {
+/** `unfitted` is called where no rule fits. */
+export function emulatedModel(
+  scenario: Scenario,
+  model: string,
+  clock: Clock,
+  unfitted: () => void = () => {},
+): LanguageModel {
   let asked = 0;
   return {
     ask(request, onChunk) {
       const answer = answerTo(scenario, questionOf(request, model));
+      if (answer.rule === OTHERWISE) unfitted();
       const { firstTokenMs, tokenMs } = answer.scripted.timing ?? scenario.timing;
       const chunks = chunksOf(answer, request.maxTokens, `call_${++asked}`);
       let forget = (): void => {};

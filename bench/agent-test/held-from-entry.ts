@@ -10,6 +10,8 @@ import type { HeldCall, HeldTurn } from './held-call.ts';
 /** Clocks of both ends begin within this. */
 const APART_MS = 500;
 
+const NUMBERS_HINT = '; an emulated recogniser knows numbers as words alone: write "one two three" for 123';
+
 export function heldFrom(
   entry: Call,
   said: EmulatedCall['said'],
@@ -31,7 +33,9 @@ export function heldFrom(
   const misheard = said.flatMap(({ text }, index) => {
     const heard = turns.filter(({ who, exchange }) => who === 'caller' && exchange === index + 1);
     const words = heard.map((turn) => turn.text).join(' ');
-    return plain(words) === plain(text) ? [] : [`the caller said "${text}" and was heard as "${words}"`];
+    if (plain(words) === plain(text)) return [];
+    const isOfDigits = /\d/.test(text) && !/\d/.test(words);
+    return [`the caller said "${text}" and was heard as "${words}"${isOfDigits ? NUMBERS_HINT : ''}`];
   });
   return {
     turns: turns.sort((one, other) => one.exchange - other.exchange),

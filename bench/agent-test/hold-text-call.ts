@@ -20,7 +20,12 @@ class OutOfTime extends Error {}
 export async function holdTextCall(subject: Subject, scenario: Scenario): Promise<HeldCall> {
   const clock = new VirtualClock(EPOCH_MS);
   const tools = new ToolsOfTest(subject, scenario, clock);
-  const models = subject.models.openFor(subject.definition, clock);
+  const models = subject.models.openFor(subject.definition, clock, () => {
+    const { held, exchange } = call;
+    const where = exchange === 0 ? 'before the caller spoke' : `in the caller's turn ${exchange}`;
+    const note = `${where} no rule of ${rulesOf(subject)} fitted, and the emulated model answered by its "otherwise"`;
+    if (!held.warnings.includes(note)) held.warnings.push(note);
+  });
   const limitMs = scenario.timeLimitSeconds * 1_000;
   const beganAtMs = performance.now();
   const call: TextCall = new TextCall({
@@ -85,6 +90,10 @@ export async function holdTextCall(subject: Subject, scenario: Scenario): Promis
   }
   tools.close();
   return call.close(fault);
+}
+
+function rulesOf({ file: { model } }: Subject): string {
+  return model !== undefined && 'emulated' in model && typeof model.emulated === 'string' ? model.emulated : 'the file';
 }
 
 async function perform(

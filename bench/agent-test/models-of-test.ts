@@ -24,8 +24,11 @@ type Asked = Pick<CascadeModel, 'connection' | 'model' | 'temperature' | 'settin
 };
 
 export interface ModelsOfTest {
-  /** In the order of the agent's own; throws `WrongUse` for one that cannot be asked. */
-  openFor(definition: AgentDefinition, clock: Clock): LanguageModel[];
+  /**
+   * In the order of the agent's own; throws `WrongUse` for one that cannot be asked. `unfitted` is called where no rule
+   * of an emulated one fits.
+   */
+  openFor(definition: AgentDefinition, clock: Clock, unfitted?: () => void): LanguageModel[];
   /** Without an engine: that of the connection's provider. */
   open(asked: Asked, clock: Clock): LanguageModel;
   /** A real one is thinking. */
@@ -39,12 +42,12 @@ export const EMULATED_CONNECTION = 'brain';
 /** By the connections that the agent thinks with. */
 export function emulatedModels(scenario: EmulatedScenario, definition: AgentDefinition): ModelsOfTest {
   const known = [...new Set([...thinkersOf(definition).map(({ connection }) => connection), EMULATED_CONNECTION])];
-  const open = ({ connection, model }: Asked, clock: Clock): LanguageModel => {
+  const open = ({ connection, model }: Asked, clock: Clock, unfitted?: () => void): LanguageModel => {
     if (!known.includes(connection)) throw connectionMissing(connection, model, known);
-    return emulatedModel(scenario, model, clock);
+    return emulatedModel(scenario, model, clock, unfitted);
   };
   return {
-    openFor: (definition, clock) => thinkersOf(definition).map((asked) => open(asked, clock)),
+    openFor: (definition, clock, unfitted) => thinkersOf(definition).map((asked) => open(asked, clock, unfitted)),
     open,
     waitsForOthers: false,
     close() {},
@@ -157,7 +160,7 @@ export function realModels(grants: readonly ConnectionGrant[], allowCidrs: reado
     };
   };
   return {
-    openFor: (definition) => thinkersOf(definition).map(open),
+    openFor: (definition) => thinkersOf(definition).map((asked) => open(asked)),
     open,
     get waitsForOthers() {
       return thinking > 0;

@@ -3,7 +3,7 @@
  * it all the same. A line a fault, with its path and the way out. Pure; called by `scenario-file.ts`.
  */
 import type { z } from 'zod';
-import { pathText } from '../../src/errors/agent-faults.ts';
+import { type Issue, issueLines } from '../harness/shape-faults.ts';
 import {
   LONGEST_SECONDS,
   type Scenario,
@@ -25,7 +25,7 @@ export function judgeFile(json: Json): JudgedFile {
   const given = Array.isArray(json['scenarios']) ? (json['scenarios'] as unknown[]) : [];
   const read = given.map((one) => readableOf(scenarioSchema, one));
   const faults = [
-    ...(parsed.success ? [] : parsed.error.issues.flatMap(issueLines)),
+    ...(parsed.success ? [] : parsed.error.issues.flatMap((issue) => issueLines(issue, 'the file'))),
     ...nameFaults(given),
     ...read.flatMap((one, index) => (one === null ? [] : meaningFaults(one, `scenarios[${index}]`, 'judge' in json))),
   ];
@@ -66,35 +66,6 @@ function leaveOut(value: unknown, { code, path, keys = [] }: Issue): void {
     const last = way.at(-1);
     if (typeof holder === 'object' && holder !== null && typeof last === 'string') delete (holder as Json)[last];
   }
-}
-
-interface Issue {
-  code?: string | undefined;
-  path: PropertyKey[];
-  message: string;
-  keys?: string[];
-  errors?: Issue[][];
-}
-
-function issueLines(issue: Issue): string[] {
-  const at = (path: readonly PropertyKey[]): string => pathText(path) || 'the file';
-  if (issue.code === 'unrecognized_keys') {
-    return (issue.keys ?? []).map(
-      (key) => `${at([...issue.path, key])}: is no field here; take it out, or correct its spelling`,
-    );
-  }
-  // Of a choice: what the way that came furthest says.
-  if (issue.code === 'invalid_union') {
-    const ways = (issue.errors ?? []).filter((way) => way.length > 0);
-    const best = ways.find((way) => way.every(({ code }) => code !== 'invalid_type' && code !== 'invalid_value'));
-    const deepest = best ?? ways.find((way) => way.some(({ path }) => path.length > 0)) ?? [];
-    const lines = deepest.flatMap((inner) => issueLines({ ...inner, path: [...issue.path, ...inner.path] }));
-    if (lines.length > 0) return lines;
-  }
-  const problem = / received undefined$/.test(issue.message)
-    ? 'is missing'
-    : issue.message.replace(/^Invalid input: /, '');
-  return [`${at(issue.path)}: ${problem}`];
 }
 
 function nameFaults(scenarios: readonly unknown[]): string[] {

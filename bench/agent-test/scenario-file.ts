@@ -13,6 +13,16 @@ import type { ScenarioFile } from './scenario-schema.ts';
 /** Wrong use, in a sentence for whoever wrote it. */
 export class WrongUse extends Error {}
 
+/** Several faults of one thing, a line each. */
+export class SeveralFaults extends WrongUse {
+  readonly lines: readonly string[];
+
+  constructor(lines: readonly string[]) {
+    super(lines.join('\n'));
+    this.lines = lines;
+  }
+}
+
 /** For whoever uses it, and no fault of this program. */
 export function isTeaching(error: unknown): error is WrongUse | OperatorError {
   return error instanceof WrongUse || error instanceof OperatorError;
@@ -36,12 +46,23 @@ export function readScenarioFile(path: string): ReadFile {
   const json = readJson(path);
   const version = (json as { schema?: unknown } | null)?.schema;
   if (version !== 1) {
+    const other = version === undefined ? otherThing(json) : null;
+    if (other !== null) throw new WrongUse(`${path}: ${other}`);
     throw new WrongUse(
       `${path}: schema: ${version === undefined ? 'is missing' : `is ${JSON.stringify(version)}`}; this version of Parley reads 1: write "schema": 1 (docs/testing-agents.md)`,
     );
   }
   const object = json as Record<string, unknown>;
   return { path, folder: dirname(resolve(path)), json: object, ...judgeFile(object) };
+}
+
+/** What lies beside scenario files and is named in them; null: neither. */
+function otherThing(json: unknown): string | null {
+  const has = (field: string): boolean => typeof json === 'object' && json !== null && Object.hasOwn(json, field);
+  const wayOut = (field: string): string =>
+    `and is no scenario file: leave it out of the command, and name it in a scenario file as ${field}`;
+  if (has('rules')) return `holds the rules of an emulated model, ${wayOut('"model": { "emulated": … }')}`;
+  return has('kind') ? `is the definition of an agent, ${wayOut('"agent"')}` : null;
 }
 
 /** Files of which a change is worth another run. */

@@ -13,10 +13,10 @@ import { placeholdersOf } from '../../src/calls/call-setup.ts';
 import type { CommandIo } from '../../src/cli/command-io.ts';
 import { databaseFault } from '../../src/cli/database-fault.ts';
 import { faultLines } from '../../src/errors/agent-faults.ts';
-import { type Scenario as EmulatedScenario, parseScenario } from '../emulators/providers/mind/scenario.ts';
+import { type Scenario as EmulatedScenario, readScenario } from '../emulators/providers/mind/scenario.ts';
 import { type Environment, grantsOfUsual, grantsOfWorkspace, usualOf, usualThinkersOf } from './connections-of-test.ts';
 import { EMULATED_CONNECTION, emulatedModels, type ModelsOfTest, NO_MODELS, realModels } from './models-of-test.ts';
-import { faultsOf, isTeaching, type ReadFile, readJson, WrongUse } from './scenario-file.ts';
+import { faultsOf, isTeaching, type ReadFile, readJson, SeveralFaults, WrongUse } from './scenario-file.ts';
 import type { Scenario, ScenarioFile } from './scenario-schema.ts';
 import { toolFaults } from './tool-faults.ts';
 
@@ -73,14 +73,17 @@ export async function subjectOf(read: ReadFile, deps: SubjectDeps, version?: str
     } catch (error) {
       const sentence = isTeaching(error) ? error.message : databaseFault(error);
       if (sentence === null) throw error;
-      faults.add(`${at}${sentence}`);
+      for (const line of error instanceof SeveralFaults ? error.lines : [sentence]) faults.add(`${at}${line}`);
       return null;
     }
   };
   const found = agent === undefined ? null : await noted('agent: ', () => definitionOf(agent, deps, inFolder, version));
   const given = model === undefined ? null : await noted('', () => givenBy(model, found?.json, deps, inFolder));
+  const isOpen = found !== null && !('model' in read.json) && wantsModel({ ...found.json, ...content.change });
+  if (isOpen)
+    faults.add('model: is missing; write "model": { "environment": true } or "model": { "emulated": "rules.json" }');
   const definition =
-    found === null
+    found === null || isOpen
       ? null
       : await noted('agent: ', () => {
           const filled = 'model' in read.json ? withModels(found.json, given) : found.json;
@@ -181,6 +184,12 @@ function withModels(json: object, given: Given | null): object {
   return { ...json, think: think.length > 0 ? think : usual.think, speak: speak.length > 0 ? speak : usual.speak };
 }
 
+/** It leaves open with what it thinks or speaks, and nothing says with whom. */
+function wantsModel(json: object): boolean {
+  const { kind, think = [], speak = [] } = json as Partial<CascadeAgent>;
+  return kind === 'cascade' && (think.length === 0 || speak.length === 0);
+}
+
 function checked(about: string, json: unknown): AgentDefinition {
   lexicon ??= loadLexicon();
   const check = checkAgent(json, lexicon);
@@ -196,11 +205,10 @@ function checked(about: string, json: unknown): AgentDefinition {
 
 function emulatedOf(given: string | Record<string, unknown>, inFolder: (path: string) => string): EmulatedScenario {
   const json = typeof given === 'string' ? readJson(inFolder(given)) : given;
-  try {
-    return parseScenario(json);
-  } catch (error) {
-    throw new WrongUse(`model.emulated: ${(error as Error).message}`);
-  }
+  const { scenario, faults } = readScenario(json);
+  if (scenario !== null) return scenario;
+  const at = typeof given === 'string' ? `${given}: ` : '';
+  throw new SeveralFaults(faults.map((fault) => `model.emulated: ${at}${fault}`));
 }
 
 function modelsOf(given: Given | null, definition: AgentDefinition, { environment }: SubjectDeps): ModelsOfTest {

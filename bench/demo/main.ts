@@ -3,12 +3,15 @@
  * placed through `POST /api/outbound-call` as a client would. In a terminal it stays up for more calls; with `--once`
  * or without a terminal it ends by itself, with exit code 0 only if the conversation really happened.
  */
+import { availableParallelism, loadavg } from 'node:os';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import { EMULATED_CALLEE_NUMBER } from '../../src/carriers/emulated-account.ts';
 import { freePort } from '../harness/free-port.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
-import { readOptions } from '../harness/options.ts';
+import { readOptions, wrongValue } from '../harness/options.ts';
 import { startBookingPlay } from './booking/booking-play.ts';
+import { busySentence } from './busy-machine.ts';
+import { choiceFault } from './choice-fault.ts';
 import { narrateCallee, narrateGateway } from './narrate.ts';
 import { startPageServer } from './page-server.ts';
 import type { Play } from './play.ts';
@@ -21,7 +24,7 @@ const PREFERRED_PAGE_PORT = 8090;
 /** For what the event stream still holds when the record is complete. */
 const LAST_EVENTS_MS = 500;
 
-const { values } = readOptions(DEMO_USAGE);
+const { values, given } = readOptions(DEMO_USAGE);
 const dataDir = values['data-dir'] ?? (process.env['PARLEY_DATA_DIR'] || 'data/demo');
 const staysUp = !values.once && process.stdout.isTTY === true;
 const beganAtEpochMs = Number(process.env['PARLEY_DEMO_BEGAN_AT_EPOCH_MS'] ?? Date.now());
@@ -30,6 +33,9 @@ const PLAYS: Record<string, () => Promise<Play>> = {
   scripted: startBookingPlay,
   cascade: () => startRestaurantPlay(values),
 };
+
+const wrong = choiceFault(values, given, Object.keys(PLAYS));
+if (wrong !== null) wrongValue(wrong);
 
 function curlFor(gateway: Gateway): string {
   const body = {
@@ -124,6 +130,12 @@ async function tellCall(gateway: Gateway, play: Play, story: Story, callUuid: st
   return play.faultsOf({ entry, recording, webhook, emulated, used });
 }
 
+function tellFaults(story: Story, faults: readonly string[]): void {
+  for (const fault of faults) story.failure(fault);
+  const busy = busySentence(loadavg()[0]!, availableParallelism());
+  if (faults.length > 0 && busy !== null) story.heading(busy);
+}
+
 function answerToFirstWord(emulated: {
   answeredAtEpochMs: number | null;
   firstAgentSoundAtEpochMs: number | null;
@@ -157,10 +169,8 @@ async function main(): Promise<number> {
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
   const story = tellStory(() => (placedAt.ms === null ? null : (performance.now() - placedAt.ms) / 1000), write);
   story.heading('Parley: embedded PostgreSQL, control, a media process and a carrier emulator');
-  const start = PLAYS[values.agent];
-  if (start === undefined) throw new Error(`--agent knows ${Object.keys(PLAYS).join(' and ')}, not ${values.agent}`);
   const pagePort = await freePort(PREFERRED_PAGE_PORT);
-  const play = await start();
+  const play = await PLAYS[values.agent]!();
   for (const line of play.about) story.line('', line);
   const gateway = await startGateway({
     // As it is delivered, unless somebody says otherwise.
@@ -202,7 +212,7 @@ async function main(): Promise<number> {
   if (page !== null) story.line('page', `open ${page.url} in a browser, once the first call is over`);
 
   const faults = await holdConversation(gateway, play, story, placedAt).catch((error: Error) => [error.message]);
-  for (const fault of faults) story.failure(fault);
+  tellFaults(story, faults);
   story.heading(
     faults.length === 0 ? 'The conversation really happened.' : 'The conversation did not happen as it should.',
   );
@@ -219,7 +229,7 @@ async function main(): Promise<number> {
     placedAt.ms = performance.now();
     story.heading('The next call');
     tellCall(gateway, play, story, callUuid)
-      .then((later) => later.forEach(story.failure))
+      .then((later) => tellFaults(story, later))
       .catch((error: Error) => story.failure(error.message));
   });
   return new Promise(() => {});

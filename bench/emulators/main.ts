@@ -9,7 +9,8 @@ import { EMULATED_CARRIER, EMULATOR_PORT } from '../../src/carriers/emulated-acc
 import { apiBaseVariable } from '../../src/carriers/setting-names.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import { freePort } from '../harness/free-port.ts';
-import { readOptions } from '../harness/options.ts';
+import { readOptions, wrongValue } from '../harness/options.ts';
+import { listenFault, portFault } from '../harness/port-option.ts';
 import { startLocalEngines } from './callees/local-engines.ts';
 import { createRecitingCallee } from './callees/reciting-callee.ts';
 import { createSpeakingCallee } from './callees/speaking-callee.ts';
@@ -43,6 +44,8 @@ async function main(): Promise<void> {
       'no-audio': 'keep no recordings',
     },
   });
+  const wrongPort = values.port === undefined ? null : portFault(values.port);
+  if (wrongPort !== null) wrongValue(wrongPort);
   const personas = JSON.parse(await readFile(values.personas, 'utf8'));
   const people = parsePersonas(personas);
   const speaks = people.some(({ kind }) => kind === 'speaking' || kind === 'reciting');
@@ -97,7 +100,9 @@ function tellPeople(
 }
 
 function fail(error: unknown): void {
-  process.stderr.write(`carrier emulator: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(
+    `carrier emulator: ${listenFault(error) ?? (error instanceof Error ? error.message : String(error))}\n`,
+  );
   process.exit(1);
 }
 

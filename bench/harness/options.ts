@@ -18,15 +18,21 @@ export interface Usage<Named extends Options> {
   positionals?: boolean;
 }
 
-/** Ends the process after `--help`, with 0, and after an option that does not exist, with 2. */
+/**
+ * Ends the process after `--help`, with 0, and after an option that does not exist, with 2. `given`: the names of those
+ * that were there, whatever their value.
+ */
 export function readOptions<const Named extends Options>(usage: Usage<Named>) {
   const config = {
     options: { ...usage.options, help: { type: 'boolean', short: 'h', default: false } },
     allowPositionals: usage.positionals ?? false,
+    tokens: true,
   } as const;
   try {
-    const { values, positionals } = parseArgs(config as unknown as { options: Named; allowPositionals: boolean });
-    if (!(values as { help?: boolean }).help) return { values, positionals };
+    type Config = { options: Named; allowPositionals: boolean; tokens: true };
+    const { values, positionals, tokens } = parseArgs(config as unknown as Config);
+    const given = new Set(tokens.flatMap((token) => (token.kind === 'option' ? [token.name as string] : [])));
+    if (!(values as { help?: boolean }).help) return { values, positionals, given };
     process.stdout.write(helpOf(usage));
     process.exit(0);
   } catch (error) {
@@ -62,12 +68,17 @@ export function namesOf<const Name extends string>(option: string, given: string
   });
 }
 
-/** As `namesOf`, but ends the process, with 2, as an option does that does not exist. */
+/** For a value that cannot be: ends the process, with 2, as an option does that does not exist. */
+export function wrongValue(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(2);
+}
+
+/** As `namesOf`, but ends the process, with 2. */
 export function readNames<const Name extends string>(option: string, given: string, known: readonly Name[]): Name[] {
   try {
     return namesOf(option, given, known);
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`);
-    process.exit(2);
+    wrongValue((error as Error).message);
   }
 }

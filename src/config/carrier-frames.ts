@@ -11,7 +11,7 @@ const choicesOf = (carrier: CarrierName): readonly FramesPerMessage[] => CARRIER
 function field(carrier: CarrierName): [string, z.ZodDefault<z.ZodEnum>] {
   const name = framesVariable(carrier);
   const choices = choicesOf(carrier).map(String);
-  return [name, z.enum(choices, `${name} must be ${choices.join(' or ')}`).default(choices[0]!)];
+  return [name, z.enum(choices, `must be ${choices.join(' or ')}`).default(choices[0]!)];
 }
 
 export const carrierFrames = {

@@ -10,6 +10,7 @@ import { faultOfMetrics } from './metrics-setting.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type OpenIdSettings, readOpenIdSettings } from './openid-settings.ts';
 import { readRecordingSettings, type StoreSettings } from './recording-settings.ts';
+import { settingFault } from './setting-fault.ts';
 import { readTraceSettings, type TraceSettings } from './trace-settings.ts';
 import { WEBHOOK_SCHEMA, type WebhookSettings } from './webhook-settings.ts';
 
@@ -120,11 +121,40 @@ const schema = z.object({
     .default('info'),
 });
 
+/** What the supervisor reads too, or fills in, and tells of itself. */
+const OF_SUPERVISOR = {
+  DATABASE_URL: true,
+  PUBLIC_URL: true,
+  PARLEY_DATA_DIR: true,
+  PARLEY_RUN_DIR: true,
+  PARLEY_METRICS_HOST: true,
+  PARLEY_METRICS_PORT: true,
+  PARLEY_METRICS_TOKEN: true,
+  PARLEY_LOG_LEVEL: true,
+} as const;
+
+/** What is wrong with the settings that control alone reads, a line each: known before anything is started. */
+export function faultsOfControl(environment: Environment): string[] {
+  const given = withoutEmpty(environment);
+  const issues = schema.omit(OF_SUPERVISOR).safeParse(given).error?.issues ?? [];
+  return [
+    ...issues.map((issue) => settingFault(issue, given)),
+    ...[
+      readCarrierBases(given),
+      readRecordingSettings(given),
+      readTraceSettings(given),
+      readOpenIdSettings(given),
+    ].flatMap(({ faults }) => faults),
+  ];
+}
+
+function withoutEmpty(environment: Environment): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+}
+
 /** Throws one error that names every variable at fault and the way out; never shows a value. Empty counts as absent. */
 export function loadConfig(environment: Environment = process.env): Readonly<Config> {
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
-  );
+  const given = withoutEmpty(environment);
   const parsed = schema.safeParse(given);
   const carriers = readCarrierBases(given);
   const recordings = readRecordingSettings(given);

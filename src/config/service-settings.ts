@@ -3,43 +3,48 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import type { CarrierName, FramesPerMessage } from '../../media/contract/carriers.ts';
 import { carrierFrames } from './carrier-frames.ts';
+import { faultsOfControl } from './load.ts';
 import { type MasterKeySetting, masterKeySetting } from './master-key-setting.ts';
 import { faultOfMetrics } from './metrics-setting.ts';
 import { readNodeSettings } from './node-settings.ts';
+import { settingFault } from './setting-fault.ts';
 import { readTrustedProxies } from './trusted-proxies.ts';
 
-const whole = (name: string, from: number, to: number, preset: number) =>
+const whole = (from: number, to: number, preset: number) =>
   z.coerce
-    .number({ error: `${name} must be a whole number from ${from} to ${to}` })
-    .int(`${name} must be a whole number from ${from} to ${to}`)
-    .min(from, `${name} must be at least ${from}`)
-    .max(to, `${name} must be at most ${to}`)
+    .number({ error: `must be a whole number from ${from} to ${to}` })
+    .int(`must be a whole number from ${from} to ${to}`)
+    .min(from, `must be at least ${from}`)
+    .max(to, `must be at most ${to}`)
     .default(preset);
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
 const schema = z.object({
   DATABASE_URL: z
     .string()
-    .regex(/^postgres(ql)?:\/\//, 'DATABASE_URL must begin with postgresql:// (leave it out for the embedded database)')
+    .regex(/^postgres(ql)?:\/\/./, 'must begin with postgresql:// (leave it out for the embedded database)')
     .optional(),
   HOST: z.string().min(1).default('0.0.0.0'),
-  PORT: whole('PORT', 1, 65_535, 8080),
+  PORT: whole(1, 65_535, 8080),
   PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: 'PUBLIC_URL must be the http(s) address that carriers and browsers dial' })
+    .url({ protocol: /^https?$/, error: 'must be the http(s) address that carriers and browsers dial' })
+    .refine((url) => !/[?#]/.test(url), 'must not have a query or a fragment')
     .optional(),
   PARLEY_DATA_DIR: z.string().min(1).default('data'),
-  PARLEY_MEDIA_PROCESSES: whole('PARLEY_MEDIA_PROCESSES', 1, 64, 1),
-  PARLEY_PIPELINE_THREADS: whole('PARLEY_PIPELINE_THREADS', 1, 64, Math.max(1, availableParallelism() - 1)),
-  PARLEY_SPEECH_THREADS: whole('PARLEY_SPEECH_THREADS', 0, 16, 1),
-  PARLEY_LISTEN_THREADS: whole('PARLEY_LISTEN_THREADS', 0, 16, 1),
-  PARLEY_PROVIDER_THREADS: whole('PARLEY_PROVIDER_THREADS', 0, 16, 1),
-  PARLEY_MEDIA_CAPACITY: whole('PARLEY_MEDIA_CAPACITY', 1, 100_000, 500),
+  PARLEY_MEDIA_PROCESSES: whole(1, 64, 1),
+  PARLEY_PIPELINE_THREADS: whole(1, 64, Math.max(1, availableParallelism() - 1)),
+  PARLEY_SPEECH_THREADS: whole(0, 16, 1),
+  PARLEY_LISTEN_THREADS: whole(0, 16, 1),
+  PARLEY_PROVIDER_THREADS: whole(0, 16, 1),
+  PARLEY_MEDIA_CAPACITY: whole(1, 100_000, 500),
   ...carrierFrames.fields,
-  PARLEY_ADDRESS_REQUESTS: whole('PARLEY_ADDRESS_REQUESTS', 1, 1_024, 512),
-  PARLEY_ADDRESS_BODIES: whole('PARLEY_ADDRESS_BODIES', 1, 512, 128),
-  PARLEY_KEY_REQUESTS: whole('PARLEY_KEY_REQUESTS', 1, 1_024, 512),
-  PARLEY_BODY_SECONDS: whole('PARLEY_BODY_SECONDS', 1, 10, 5),
-  PARLEY_DRAIN_SECONDS: whole('PARLEY_DRAIN_SECONDS', 0, 86_400, 1_860),
-  PARLEY_SOCKET_SERVER: z.enum(['auto', 'uws', 'ws']).default('auto'),
+  PARLEY_ADDRESS_REQUESTS: whole(1, 1_024, 512),
+  PARLEY_ADDRESS_BODIES: whole(1, 512, 128),
+  PARLEY_KEY_REQUESTS: whole(1, 1_024, 512),
+  PARLEY_BODY_SECONDS: whole(1, 10, 5),
+  PARLEY_DRAIN_SECONDS: whole(0, 86_400, 1_860),
+  PARLEY_SOCKET_SERVER: z.enum(['auto', 'uws', 'ws'], 'must be auto (the default), uws or ws').default('auto'),
   TRUSTED_PROXIES: z
     .string()
     .default('')
@@ -53,9 +58,11 @@ const schema = z.object({
     .enum(['auto', 'x-forwarded-for', 'forwarded'], 'must be auto (the default), x-forwarded-for or forwarded')
     .default('auto'),
   PARLEY_METRICS_HOST: z.string().min(1).default('127.0.0.1'),
-  PARLEY_METRICS_PORT: whole('PARLEY_METRICS_PORT', 0, 65_535, 9464),
+  PARLEY_METRICS_PORT: whole(0, 65_535, 9464),
   PARLEY_METRICS_TOKEN: z.string().optional(),
-  PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  PARLEY_LOG_LEVEL: z
+    .enum(LOG_LEVELS, `must be ${LOG_LEVELS.slice(0, -1).join(', ')} or ${LOG_LEVELS.at(-1)}`)
+    .default('info'),
 });
 
 export interface ServiceSettings {
@@ -96,18 +103,18 @@ export interface ServiceSettings {
   logLevel: string;
 }
 
-/** Throws one error that lists every setting at fault. Empty values count as absent. */
+/** Throws one error that lists every setting at fault, those of control too. Empty values count as absent. */
 export function loadServiceSettings(env: Record<string, string | undefined>): ServiceSettings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = schema.safeParse(given);
   const masterKey = masterKeySetting(given);
   const others = masterKey.faults.map((fault) => `  ${fault}`);
   const node = readNodeSettings(given);
-  others.push(...node.faults);
+  others.push(...node.faults, ...faultsOfControl(given));
   const metricsFault = faultOfMetrics(given);
   if (metricsFault !== null) others.push(`  ${metricsFault}`);
   if (!parsed.success || others.length > 0) {
-    const faults = (parsed.error?.issues ?? []).map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    const faults = (parsed.error?.issues ?? []).map((issue) => settingFault(issue, given));
     throw new Error(`Settings at fault:\n${[...faults, ...others].join('\n')}`);
   }
   const value = parsed.data;

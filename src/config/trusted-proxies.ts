@@ -22,13 +22,13 @@ function faultOf(entry: string): string | null {
   const [address = '', bits] = entry.split('/', 2);
   const isWritten = ipaddr.IPv6.isValid(address) || ipaddr.IPv4.isValidFourPartDecimal(address);
   if (!isWritten || (bits !== undefined && !ipaddr.isValidCIDR(entry))) {
-    return `'${entry}' is no address and no range; write the addresses of your proxies like 10.0.0.5,10.1.0.0/16,fd00::/8`;
+    return `names '${entry}', which is no address and no range; write the addresses of your proxies like 10.0.0.5,10.1.0.0/16,fd00::/8`;
   }
   if (bits !== undefined && Number(bits) === 0) {
-    return `'${entry}' is everybody, who then could say to be anybody; name the addresses of your proxies alone`;
+    return `names '${entry}', which is everybody, who then could say to be anybody; name the addresses of your proxies alone`;
   }
   if (ipaddr.parse(address).range() === 'ipv4Mapped') {
-    return `'${entry}' is IPv4 inside IPv6; write it as IPv4, like 10.0.0.0/8`;
+    return `names '${entry}', which is IPv4 inside IPv6; write it as IPv4, like 10.0.0.0/8`;
   }
   return null;
 }

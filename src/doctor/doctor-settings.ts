@@ -40,9 +40,8 @@ export function loadDoctorSettings(environment: Readonly<Record<string, string |
   const dataDir = resolve(environment['PARLEY_DATA_DIR'] || 'data');
   const runtimeFile = join(dataDir, 'runtime.json');
   const runtime = readRuntimeFile(runtimeFile);
-  const bases = readCarrierBases(environment);
   const settings = loadServiceSettings(environment);
-  if (bases.faults.length > 0) throw new Error(`Settings at fault:\n${bases.faults.join('\n')}`);
+  const { bases } = readCarrierBases(environment);
   const { masterKeyFile = join(dataDir, 'master.key') } = runtime;
   return {
     dataDir,
@@ -58,7 +57,7 @@ export function loadDoctorSettings(environment: Readonly<Record<string, string |
     metricsPort: runtime.metricsPort ?? settings.metricsPort,
     trustedProxies: runtime.trustedProxies ?? settings.trustedProxies,
     metricsToken: settings.metricsToken,
-    carrierApiBase: { ...runtime.carrierApiBase, ...bases.bases },
+    carrierApiBase: { ...runtime.carrierApiBase, ...bases },
     machine: { cores: availableParallelism(), ...settings },
   };
 }

@@ -156,9 +156,7 @@ export async function startPlayProviders(
   choice: ProviderChoice = USUAL_CHOICE,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<PlayProviders> {
-  const ears = partyOf(LISTENS, 'listen', choice.listen);
-  const brain = partyOf(THINKS, 'think', choice.think);
-  const voice = choice.speak === LOCAL ? null : partyOf(SPEAKS, 'speak', choice.speak, `, ${LOCAL}`);
+  const { ears, brain, voice } = partiesOf(choice);
   const parties = { ears, brain, ...(voice === null ? {} : { voice }) };
   const variables = [...new Set(Object.values(parties).map(({ keyVariable }) => keyVariable))];
   const missing = variables.filter((name) => !environment[name]);
@@ -201,6 +199,15 @@ export async function startPlayProviders(
       `with ${variables.join(', ')} in the environment the same command uses the real ones`,
     ],
     close: () => providers.stop(),
+  };
+}
+
+/** `voice` is null where it is the local one. Throws for a name that is none. */
+export function partiesOf(choice: ProviderChoice) {
+  return {
+    ears: partyOf(LISTENS, 'listen', choice.listen),
+    brain: partyOf(THINKS, 'think', choice.think),
+    voice: choice.speak === LOCAL ? null : partyOf(SPEAKS, 'speak', choice.speak, `, ${LOCAL}`),
   };
 }
 

@@ -7,7 +7,8 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../../src/config/built-entry.ts';
-import { readOptions } from '../../harness/options.ts';
+import { readOptions, wrongValue } from '../../harness/options.ts';
+import { listenFault, portFault } from '../../harness/port-option.ts';
 import { createCertificate } from './certificate.ts';
 import { type KnownSound, soundsOfVoice, startKnownSoundRecogniser } from './known-sound-recogniser.ts';
 import { PROVIDERS } from './providers.ts';
@@ -51,7 +52,8 @@ async function main(): Promise<void> {
   });
   const wanted = values.provider ?? names;
   const unknown = wanted.find((name) => !(name in PROVIDERS));
-  if (unknown !== undefined) throw new Error(`no provider is named ${unknown}: there are ${names.join(', ')}`);
+  if (unknown !== undefined) wrongValue(`no provider is named ${unknown}: there are ${names.join(', ')}`);
+  for (const wrong of (values.port ?? []).map(portFault)) if (wrong !== null) wrongValue(wrong);
   const caFile = values['ca-file'] ?? join(await mkdtemp(join(tmpdir(), 'parley-providers-')), 'ca.pem');
   const certificate = createCertificate();
   await writeFile(caFile, certificate.caPem);
@@ -130,7 +132,9 @@ async function linesOf(file: string): Promise<string[]> {
 }
 
 function fail(error: unknown): void {
-  process.stderr.write(`emulated providers: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(
+    `emulated providers: ${listenFault(error) ?? (error instanceof Error ? error.message : String(error))}\n`,
+  );
   process.exit(1);
 }
 

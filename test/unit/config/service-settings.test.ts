@@ -27,7 +27,7 @@ test('TRUSTED_PROXIES takes addresses and ranges; a slip is named with the way o
     '10.0.0.0/-1',
   ]) {
     expect(() => read(`127.0.0.1,${slip}`), slip).toThrow(
-      /TRUSTED_PROXIES: '.*' is no address and no range; write .* 10\.0\.0\.5/,
+      /TRUSTED_PROXIES names '[^']*', which is no address and no range; write .* 10\.0\.0\.5/,
     );
   }
   for (const everybody of ['0.0.0.0/0', '::/0', '10.0.0.0/00']) {
@@ -37,7 +37,7 @@ test('TRUSTED_PROXIES takes addresses and ranges; a slip is named with the way o
   expect(loadServiceSettings({}).trustedProxyHeader).toBe('auto');
   expect(loadServiceSettings({ TRUSTED_PROXY_HEADER: 'forwarded' }).trustedProxyHeader).toBe('forwarded');
   expect(() => loadServiceSettings({ TRUSTED_PROXY_HEADER: 'via' })).toThrow(
-    /TRUSTED_PROXY_HEADER: .*x-forwarded-for or forwarded/,
+    /TRUSTED_PROXY_HEADER must be .*x-forwarded-for or forwarded, not "via"/,
   );
 });
 
@@ -77,6 +77,37 @@ test('every setting at fault is named at once, with the way out', () => {
   expect(load).toThrow(/PORT must be at most 65535/);
   expect(load).toThrow(/DATABASE_URL must begin with postgresql:/);
   expect(load).toThrow(/PARLEY_MASTER_KEY must be 64 hexadecimal digits \(openssl rand -hex 32\)/);
+});
+
+test('a setting at fault is named once, with what was given unless that may be a secret', () => {
+  const faultsOf = (given: Record<string, string>): string[] => {
+    try {
+      loadServiceSettings(given);
+    } catch (error) {
+      return (error as Error).message.split('\n').slice(1);
+    }
+    return [];
+  };
+  expect(faultsOf({ PORT: '70000' })).toEqual(['  PORT must be at most 65535, not "70000"']);
+  expect(faultsOf({ PUBLIC_URL: 'voice' })).toEqual([
+    '  PUBLIC_URL must be the http(s) address that carriers and browsers dial, not "voice"',
+  ]);
+  expect(faultsOf({ PARLEY_LOG_LEVEL: 'loud' })[0]).toContain('must be trace, debug, info, warn, error or silent, not');
+  const secret = faultsOf({ DATABASE_URL: 'canary', REDIS_URL: 'canary', PUBLIC_URL: 'ftp://me:canary@x' });
+  expect(secret).toHaveLength(3);
+  expect(secret.join()).not.toContain('canary');
+});
+
+test('what control alone reads is told of in the same list, before anything starts', () => {
+  const given = { PORT: 'x', PARLEY_ADMISSION: 'count', WEBHOOK_ALLOW_CIDRS: 'all', CARRIER_API_BASE_PLIVO: 'nowhere' };
+  const load = () => loadServiceSettings(given);
+  expect(load).toThrow(/PORT must be a whole number from 1 to 65535, not "x"\n/);
+  expect(load).toThrow(/PARLEY_ADMISSION must be measured \(the default\) or counted, not "count"/);
+  expect(load).toThrow(/WEBHOOK_ALLOW_CIDRS must be ranges/);
+  expect(load).toThrow(/CARRIER_API_BASE_PLIVO must be/);
+  expect(() => loadServiceSettings({ PUBLIC_URL: 'https://x.example/?a=1' })).toThrow(
+    /PUBLIC_URL must not have a query/,
+  );
 });
 
 test('a metrics port that others can reach wants a token', () => {

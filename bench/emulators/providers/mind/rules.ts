@@ -22,6 +22,9 @@ export interface Answer {
   rule: string;
 }
 
+/** As the rule of an answer, where none fits. */
+export const OTHERWISE = 'otherwise';
+
 type Values = Record<string, unknown>;
 
 export function answerTo(scenario: Scenario, request: AskedQuestion): Answer {
@@ -33,12 +36,12 @@ export function answerTo(scenario: Scenario, request: AskedQuestion): Answer {
     if (values !== null) return filled(rule, values, request, rule.name ?? String(index));
   }
   const forced = forcedTool(request);
-  if (forced === null) return filled(scenario.otherwise, {}, request, 'otherwise');
+  if (forced === null) return filled(scenario.otherwise, {}, request, OTHERWISE);
   const call = {
     name: forced.function.name,
     arguments: JSON.stringify(valueFor(forced.function.parameters ?? { type: 'object' })),
   };
-  return { text: null, calls: [call], scripted: { ...scenario.otherwise, say: undefined }, rule: 'otherwise' };
+  return { text: null, calls: [call], scripted: { ...scenario.otherwise, say: undefined }, rule: OTHERWISE };
 }
 
 /** What was offered and what was asked for (`tool_choice`) leave this rule open. */

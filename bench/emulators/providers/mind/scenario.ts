@@ -3,6 +3,7 @@
  * between requests; a rule sees the request's own messages and tools (`rules.ts`). Read by `main.ts` and by tests.
  */
 import { z } from 'zod';
+import { issueLines } from '../../../harness/shape-faults.ts';
 import { RESPONSE_FORMATS } from './question.ts';
 
 const ROLES = ['system', 'user', 'assistant', 'tool'] as const;
@@ -11,7 +12,11 @@ const pattern = z.string().check((context) => {
   try {
     new RegExp(context.value, 'iu');
   } catch (error) {
-    context.issues.push({ code: 'custom', message: (error as Error).message, input: context.value });
+    context.issues.push({
+      code: 'custom',
+      message: `is no regular expression: ${(error as Error).message}`,
+      input: context.value,
+    });
   }
 });
 
@@ -124,29 +129,40 @@ const CAPTURE = /\(\?<(\w+)>/g;
 
 /** Throws with the rule, the field and the way out. */
 export function parseScenario(value: unknown): Scenario {
-  const read = scenarioSchema.safeParse(value);
-  if (!read.success) throw new Error(`scenario of the emulated model: ${z.prettifyError(read.error)}`);
-  for (const [index, rule] of read.data.rules.entries())
-    checkTemplates(rule, `rules[${index}] (${rule.name ?? 'unnamed'})`);
-  checkTemplates({ ...read.data.otherwise, when: { history: [], unless: [] } }, 'otherwise');
-  return read.data;
+  const read = readScenario(value);
+  if (read.scenario !== null) return read.scenario;
+  throw new Error(`scenario of the emulated model: ${read.faults.join('; ')}`);
+}
+
+type ReadScenario = { scenario: Scenario; faults: [] } | { scenario: null; faults: string[] };
+
+/** Each fault with its path and the way out. */
+export function readScenario(value: unknown): ReadScenario {
+  const read = scenarioSchema.safeParse(value, { reportInput: false });
+  if (!read.success)
+    return { scenario: null, faults: read.error.issues.flatMap((issue) => issueLines(issue, 'all of it')) };
+  const { rules, otherwise } = read.data;
+  const faults = [
+    ...rules.flatMap((rule, index) => templateFaults(rule, `rules[${index}] (${rule.name ?? 'unnamed'})`)),
+    ...templateFaults({ ...otherwise, when: { history: [], unless: [] } }, 'otherwise'),
+  ];
+  return faults.length > 0 ? { scenario: null, faults } : { scenario: read.data, faults: [] };
 }
 
 /** A placeholder that no pattern fills would be spoken. */
-function checkTemplates(rule: Pick<Rule, 'say' | 'call' | 'when'>, where: string): void {
+function templateFaults(rule: Pick<Rule, 'say' | 'call' | 'when'>, where: string): string[] {
   const patterns = [rule.when.user, rule.when.result?.matches, ...rule.when.history.map(({ matches }) => matches)];
   const known = new Set(['user', ...(rule.when.result === undefined ? [] : ['result'])]);
   for (const one of patterns) for (const [, name] of (one ?? '').matchAll(CAPTURE)) known.add(name!);
   const texts = [rule.say ?? '', ...rule.call.map((call) => JSON.stringify(call.arguments))];
-  for (const text of texts) {
-    for (const [, path] of text.matchAll(PLACEHOLDER)) {
-      const name = path!.split('.', 1)[0]!;
-      if (known.has(name)) continue;
-      throw new Error(
-        `scenario of the emulated model: ${where} names {{${path}}}, which nothing fills: it knows ${[...known].join(', ')}; capture it by (?<${name}>…) in \`when\``,
-      );
-    }
-  }
+  const named = texts.flatMap((text) => [...text.matchAll(PLACEHOLDER)].map(([, path]) => path!));
+  return named.flatMap((path) => {
+    const name = path.split('.', 1)[0]!;
+    if (known.has(name)) return [];
+    return [
+      `${where} names {{${path}}}, which nothing fills: it knows ${[...known].join(', ')}; capture it by (?<${name}>…) in \`when\``,
+    ];
+  });
 }
 
 /**

@@ -112,6 +112,38 @@ it.each([
   expect((await folder.run([longer])).code).not.toBe(2);
 });
 
+it("names each fault of the rules' file by the file and its path, in plain words", async () => {
+  folder.write('rules.json', {
+    rules: [{ when: { usr: 'x' } }, { when: { result: 'check' }, say: 5 }, { when: { user: '(' } }, 'hello'],
+  });
+  const out = await refused({ ...shippedCopy('restaurant.json'), model: { emulated: 'rules.json' } });
+  const at = '  model.emulated: rules.json: rules';
+  expect(out).toContain(`${at}[0].when.usr: is no field here; take it out, or correct its spelling\n`);
+  expect(out).toContain(`${at}[1].when.result: must be an object, not a text\n`);
+  expect(out).toContain(`${at}[1].say: must be a text, not a number\n`);
+  expect(out).toContain(`${at}[2].when.user: is no regular expression`);
+  expect(out).toContain(`${at}[3]: must be an object, not a text\n`);
+  expect(out.split('\n')[0]).toMatch(/ has 5 faults /);
+});
+
+it.each([
+  [{ rules: [{ say: 'hello' }] }, 'holds the rules of an emulated model, and is no scenario file: '],
+  [{ kind: 'scripted', steps: [] }, 'is the definition of an agent, and is no scenario file: '],
+])('a file of another kind is told as what it is: %j', async (content, said) => {
+  const out = await refused(content);
+  expect(out).toContain(said);
+  expect(out).not.toContain('"schema": 1');
+});
+
+it('nothing says who thinks, of an agent that leaves it open', async () => {
+  const { model: _none, ...content } = shippedCopy('restaurant.json');
+  const out = await refused(content);
+  expect(out).toContain(
+    'model: is missing; write "model": { "environment": true } or "model": { "emulated": "rules.json" }',
+  );
+  expect(out).not.toContain('no agent that could hold a call');
+});
+
 it('a judge by a connection that is not there, whoever thinks', async () => {
   const judge = { connection: 'nope', model: 'judge' };
   const out = await refused({ ...shippedCopy('restaurant.json'), judge });
