@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../harness/make-folder.ts';
 import { transcriptLines } from './held-call.ts';
-import { makeFolder } from './make-folder.ts';
 import type { ScenarioRun } from './run-scenario.ts';
 
 /**

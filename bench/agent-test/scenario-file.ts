@@ -55,7 +55,8 @@ export function filesOf({ path, folder, content: { agent, model } }: ReadFile): 
 export function readJson(path: string): unknown {
   let read: string;
   try {
-    read = readFileSync(path, 'utf8');
+    // Some editors write a mark of byte order before the text.
+    read = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     throw new WrongUse(`${path} cannot be read (${(error as NodeJS.ErrnoException).code}): is its name right?`);
   }

@@ -5,11 +5,11 @@
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type CommandIo, createCommandIo, type Terminal } from '../../src/cli/command-io.ts';
+import { makeFolder } from '../harness/make-folder.ts';
 import { compare } from './compare.ts';
 import { holdTextCall } from './hold-text-call.ts';
 import { junitXml } from './junit.ts';
 import { keepFailure } from './keep-failure.ts';
-import { makeFolder } from './make-folder.ts';
 import { resultLines, summaryLine } from './report.ts';
 import { type HoldCall, runFile, type ScenarioResult } from './run-scenario.ts';
 import { filesOf, isTeaching, readScenarioFile, WrongUse } from './scenario-file.ts';

@@ -31,18 +31,17 @@ const DATABASE = `
          (SELECT count(*)::int FROM calls WHERE status IN ${ACTIVE}) AS "liveCalls",
          (SELECT count(*)::int FROM webhook_deliveries WHERE state = 'pending') AS "waitingWebhooks"`;
 
-/** `$1`: the runs of this node. */
+/** `$1`: this node's name. Its own are told by itself, also those that are not connected yet. */
 const OTHER_NODES = `
   SELECT node, slot AS "mediaId", live_calls AS calls, capacity_calls AS capacity, more_calls AS "moreCalls",
          is_draining AS draining, silent_ms::float8 AS "silentMs", silent_ms > lease_ms AS "isOverdue"
     FROM media_runs, LATERAL (SELECT greatest(0, extract(epoch FROM clock_timestamp() - beat_at) * 1000) AS silent_ms) AS heard
-   WHERE dead_at IS NULL AND NOT run_id = ANY ($1) ORDER BY node, slot`;
+   WHERE dead_at IS NULL AND node <> $1 ORDER BY node, slot`;
 
 export async function readServiceState(known: Known): Promise<ServiceState> {
-  const members = known.members();
   const [[found], otherNodes, disk] = await Promise.all([
     known.database.query<ServiceState['database'] & { liveCalls: number; waitingWebhooks: number }>(DATABASE),
-    known.database.query<ServiceState['otherNodes'][number]>(OTHER_NODES, [members.map(({ runId }) => runId)]),
+    known.database.query<ServiceState['otherNodes'][number]>(OTHER_NODES, [known.nodeName]),
     known.disk(),
   ]);
   const { liveCalls, waitingWebhooks, ...database } = found!;
@@ -61,7 +60,7 @@ export async function readServiceState(known: Known): Promise<ServiceState> {
       disk,
     },
     control: { memoryBytes: process.memoryUsage.rss(), isOverloaded: known.isOverloaded() },
-    media: members.map((member) => ({
+    media: known.members().map((member) => ({
       mediaId: member.mediaId,
       connected: member.connected,
       draining: member.draining,

@@ -8,8 +8,11 @@ import type { OtherRun } from './media-runs.ts';
 export interface Company {
   /** Nodes that live, this one among them; 1 while nobody else is known. */
   nodes(): number;
-  /** Of those, this one is the one for what only one should do. */
-  isFirst(): boolean;
+  /**
+   * For what only one should do at a time: the turns, counted from anywhere, go round by name, so that one that cannot
+   * do it keeps nobody else from it for long.
+   */
+  hasTurn(turn: number): boolean;
   follow(node: string, others: () => readonly Pick<OtherRun, 'node' | 'silentMs' | 'leaseMs'>[]): void;
 }
 
@@ -18,7 +21,10 @@ export function createCompany(): Company {
   let own = '';
   return {
     nodes: () => living().length + 1,
-    isFirst: () => living().every((other) => own < other),
+    hasTurn(turn) {
+      const all = [...living(), own].toSorted();
+      return all[turn % all.length] === own;
+    },
     follow(node, others) {
       own = node;
       living = () => [

@@ -171,6 +171,15 @@ export async function livingNeighbour(
   return row ?? null;
 }
 
+/** Runs of this very node live, or did a moment ago: its control starts anew, and their calls go on. */
+export async function hasOwnRuns(database: Queryable, { name, home }: NodeName): Promise<boolean> {
+  const own = await database.query(
+    `SELECT 1 AS one FROM media_runs WHERE node = $1 AND home = $2 AND dead_at IS NULL AND ${SILENT_MS} <= lease_ms LIMIT 1`,
+    [name, home],
+  );
+  return own.length > 0;
+}
+
 /** Of a run: live, and not without an owner yet. `$1` is the run. */
 const ITS_CALLS = `owner_run = $1 AND status = 'in_progress' AND media_stopped_at IS NULL AND lease_until IS NULL`;
 

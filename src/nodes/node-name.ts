@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Queryable } from '../store/database.ts';
 import { LOOK_EVERY_MS } from '../store/due-look.ts';
-import { askNeighbours, livingNeighbour, type Neighbour, type NodeName } from './media-runs.ts';
+import { askNeighbours, hasOwnRuns, livingNeighbour, type Neighbour, type NodeName } from './media-runs.ts';
 
 /** One that lives sees within a look that it is asked, and beats. */
 const ANSWERS_WITHIN_MS = 2 * LOOK_EVERY_MS;
@@ -32,7 +32,8 @@ function bootOf(): string {
 
 /**
  * Rejects with the way out when another node has the name and lives, or when this one stores what no other can read,
- * `storesAlone`, and any other lives. A former self that is gone is waited for.
+ * `storesAlone`, and any other lives. A former self that is gone is waited for. A node that was there before the others
+ * is not kept from the calls that its media processes carry when its control starts anew.
  */
 export async function claimNodeName(
   deps: { database: Queryable; clock: Clock; log: Pick<Logger, 'warn'> },
@@ -40,7 +41,7 @@ export async function claimNodeName(
   { storesAlone }: { storesAlone: boolean },
 ): Promise<void> {
   const { database, clock, log } = deps;
-  const which = storesAlone ? 'all' : 'of its name';
+  const which = storesAlone && !(await hasOwnRuns(database, node)) ? 'all' : 'of its name';
   const [asked] = await askNeighbours(database, node, which);
   if (asked === undefined) return;
   log.warn({ node: asked.name, home: asked.home }, 'a node runs, or ran, elsewhere; it is asked if it lives');

@@ -8,13 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { limitsIn } from './address-limits.ts';
 import { type Database, openDatabase, type Queryable } from './database.ts';
-import {
-  concurrentIndexOf,
-  contractedAway,
-  knownMigrations,
-  migrationsFolder,
-  statementsOf,
-} from './migration-files.ts';
+import { concurrentIndexOf, contractedAway, knownMigrations, migrationsFolder, upOf } from './migration-files.ts';
 
 export interface Migrated {
   /** What was run now, in order. */
@@ -90,9 +84,23 @@ async function takeLock(client: pg.Client, untilMs: number, say: MigrateOptions[
     if (rows[0]?.isMine === true) return;
     if (isFirst) say?.('another process migrates this database; waiting for it');
     if (performance.now() > untilMs) {
-      throw new Error('Another process has been migrating this database for too long: look what it does, or end it.');
+      throw new Error(
+        `Another process has been migrating this database for too long: ${await migratorIn(client)}. Look what it does, or end it by SELECT pg_terminate_backend(pid), and migrate again.`,
+      );
     }
   }
+}
+
+/** Whose session has the lock: a process that was killed may have left a statement that goes on. */
+async function migratorIn(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ pid: number; name: string; state: string }>(
+    `SELECT pid, application_name AS name, state FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE locktype = 'advisory' AND granted AND datname = current_database()
+        AND (classid::bigint << 32) + objid::bigint = ${LOCK_ID}`,
+  );
+  return (
+    rows.map(({ pid, name, state }) => `session ${pid} (${name || 'no name'}, ${state})`).join() || 'it has ended now'
+  );
 }
 
 async function runAll(options: {
@@ -148,13 +156,13 @@ const loadFiles: Loader = async (paths) =>
     actions: {
       up(pgm) {
         if (concurrentIndexOf(path) === null) {
-          pgm.sql(statementsOf(path));
+          pgm.sql(upOf(path));
           return;
         }
         pgm.noTransaction();
         // Nobody waits behind it, and it waits for every older transaction.
         pgm.sql('SET lock_timeout = 0');
-        pgm.sql(statementsOf(path));
+        pgm.sql(upOf(path));
         pgm.sql('RESET lock_timeout');
       },
       down: false,

@@ -37,10 +37,15 @@ export function contractedAway(newer: readonly string[], known: readonly string[
   });
 }
 
-/** What a file does, without comments and without what stands below `-- Down Migration`. */
-export function statementsOf(path: string): string {
+/** What a file does, to the letter: all that stands above `-- Down Migration`. */
+export function upOf(path: string): string {
   const [up = ''] = readFileSync(path, 'utf8').split(/^\s*--[\s-]*down migration/im);
-  return up.replaceAll(/--.*$/gm, '').trim();
+  return up.trim();
+}
+
+/** The same to be looked at, not to be run: without comments, and without what looks like one in a text. */
+export function statementsOf(path: string): string {
+  return upOf(path).replaceAll(/--.*$/gm, '').trim();
 }
 
 /** The index that the file makes beside running writes; null: it makes none so. */

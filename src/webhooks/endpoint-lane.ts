@@ -1,8 +1,8 @@
 /**
  * What is under way for one receiver (contract §6): so many at a time and a second as the operator has set, and after
- * 20 straight failures one probe per 30 s until one succeeds. Of several nodes each has its share of the pace, and one
- * of them probes. A lane holds ids only and may forget them: the rows stay
- * due and the sweep offers them again. Made by the dispatcher.
+ * 20 straight failures one probe per 30 s until one succeeds. Of several nodes each has its share of the pace, and they
+ * probe in turn: it may be one of them that cannot reach the receiver. A lane holds ids only and may forget them: the
+ * rows stay due and the sweep offers them again. Made by the dispatcher.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { createCircuitBreaker, failuresInARow } from '../../media/net/circuit-breaker.ts';
@@ -33,9 +33,9 @@ export interface LaneDeps {
   onDrained(): void;
 }
 
-export type LaneCompany = Pick<Company, 'nodes' | 'isFirst'>;
+export type LaneCompany = Pick<Company, 'nodes' | 'hasTurn'>;
 
-const ALONE: LaneCompany = { nodes: () => 1, isFirst: () => true };
+const ALONE: LaneCompany = { nodes: () => 1, hasTurn: () => true };
 
 export interface EndpointLane {
   /** Offering what waits or runs already is harmless. */
@@ -85,8 +85,12 @@ export function createEndpointLane(deps: LaneDeps): EndpointLane {
   function startIn(): number | null {
     const isOpen = breaker.isOpen();
     if (running.size >= (isOpen ? 1 : atOnceHere())) return null;
-    // Another node asks whether the receiver is back, and the rows tell what it found.
-    if (isOpen && !company.isFirst()) return probeEveryMs;
+    if (isOpen) {
+      // In another node's turn that one asks whether the receiver is back, and the rows tell what it found.
+      const turns = clock.epochMs() / probeEveryMs;
+      const turn = Math.floor(turns);
+      if (!company.hasTurn(turn)) return (turn + 1 - turns) * probeEveryMs;
+    }
     const waitMs = breaker.waitMs();
     if (waitMs > 0) return waitMs;
     return takeToken() ? 0 : 1_000 / perSecondHere();

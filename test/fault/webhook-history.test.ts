@@ -9,13 +9,13 @@ import { runHistory } from './history/run.ts';
 import { EVENTS_PER_TERMINATION } from './history/terminations.ts';
 import { violationLines } from './judge/history-checker.ts';
 
-/** A guard against hanging: four storms, and then what is owed, which has a guard of its own. */
+/** A guard against hanging: two storms, and then what is owed, which has a guard of its own. */
 const LIMIT_MS = 3 * PATIENCE_MS;
 const EVENTS = 1_000;
 const CALLS = 12;
 const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
 const QUEUES = HAS_REDIS ? (['postgres', 'redis'] as const) : (['postgres'] as const);
-const seeds = [1, 2, 3, Date.now() % 1_000_000];
+const seeds = [1, Date.now() % 1_000_000];
 
 test(
   `1,000 events a seed and more through deaths of every process and outages, with seeds ${seeds.join(', ')}, on ${QUEUES.join(' and ')}: none lost or invented, in order, one end a call, all signed`,

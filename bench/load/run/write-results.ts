@@ -3,9 +3,10 @@
  * must not cost an hour's figures: what cannot be written where it should be is written to the system's folder for
  * temporary files.
  */
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { makeFolder } from '../../harness/make-folder.ts';
 import type { RunResult } from '../contract/run-result.ts';
 import { TargetFault } from '../contract/target.ts';
 import { writeReport } from '../report/write-report.ts';
@@ -21,13 +22,6 @@ export function prepareOutput(folder: string): string {
   } catch (error) {
     throw new TargetFault(`--out ${folder}: cannot be written to (${(error as Error).message}); name another folder`);
   }
-}
-
-/** Step by step: Node 20's own recursion never ends where a parent takes no folder and says that it is not there. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  mkdirSync(path);
 }
 
 /** Where the sound of calls is kept until the worst are known. Throws a `TargetFault`. */

@@ -6,7 +6,7 @@
 import type { EarHints, EarListener } from '../../contract/ear.ts';
 import { keytermsOf } from '../provider/hearing/keyterms.ts';
 import { type EarDeps, type EarSocketOptions, silenceOf } from '../provider/hearing/socket-ear.ts';
-import { inOrder, plainOf, type ToldWord, textOf } from '../provider/hearing/told-words.ts';
+import { inOrder, plainOf, spanOf, type ToldWord, textOf } from '../provider/hearing/told-words.ts';
 import { type ToldTurn, TurnTellingEar } from '../provider/hearing/turn-telling-ear.ts';
 import type { OpenProviderEar, ProviderEarWish } from '../provider/provider-ear.ts';
 import { ProviderError } from '../provider/provider-error.ts';
@@ -146,8 +146,7 @@ function wordsIn(said: unknown, audioMs: (streamMs: number) => number, pushedMs:
     words.push({
       plain,
       text: String(text),
-      startMs: typeof start === 'number' ? audioMs(start) : Number.NaN,
-      endMs: typeof end === 'number' ? audioMs(end) : Number.NaN,
+      ...spanOf(start, end, 1, audioMs),
       confidence: typeof confidence === 'number' ? confidence : 0,
     });
   }

@@ -233,7 +233,8 @@ class ListenEar extends SocketEar<ListenTurn> {
       return;
     }
     this.answered();
-    const [best] = (channel as { alternatives?: { words?: unknown }[] } | undefined)?.alternatives ?? [];
+    const told = (channel as { alternatives?: unknown } | null | undefined)?.alternatives;
+    const [best] = Array.isArray(told) ? (told as ({ words?: unknown } | null)[]) : [];
     const audioMs = (streamMs: number): number => this.socket.audioMs(streamMs);
     const endMs = audioMs((start + duration) * 1_000);
     this.#heard.take(wordsIn(best?.words, audioMs, endMs), isFinal === true, endMs);

@@ -1,5 +1,5 @@
 /** Words of a result of Deepgram's, by either protocol. Pure. */
-import { inOrder, plainOf, type ToldWord } from '../provider/hearing/told-words.ts';
+import { inOrder, plainOf, spanOf, type ToldWord } from '../provider/hearing/told-words.ts';
 
 /** `audioMs` makes audio time of the socket's own, `untilMs` is where the result ends. What is no word is left out. */
 export function wordsIn(said: unknown, audioMs: (streamMs: number) => number, untilMs: number): ToldWord[] {
@@ -12,8 +12,7 @@ export function wordsIn(said: unknown, audioMs: (streamMs: number) => number, un
     words.push({
       plain,
       text: typeof written === 'string' ? written : String(word),
-      startMs: typeof start === 'number' ? audioMs(start * 1_000) : Number.NaN,
-      endMs: typeof end === 'number' ? audioMs(end * 1_000) : Number.NaN,
+      ...spanOf(start, end, 1_000, audioMs),
       confidence: typeof confidence === 'number' ? confidence : 0,
     });
   }

@@ -27,6 +27,7 @@ const register = (node: string, runId: string): Promise<boolean> => {
 it('tells of the processes of other nodes, not of its own and not of the dead', async () => {
   for (const [node, runId] of [
     ['a', 'own'],
+    ['a', 'own, not connected yet'],
     ['b', 'living'],
     ['c', 'silent'],
     ['d', 'dead'],

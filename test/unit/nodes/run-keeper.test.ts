@@ -368,6 +368,16 @@ describe('a node’s name', () => {
     expect(await refusal(third, undefined, true)).toBeNull();
   });
 
+  test('a node that was there first and keeps recordings on its own disk gets its calls back when its control starts anew', async () => {
+    const { a, b } = await twoNodes();
+    const self = { name: 'a', home: 'home of a', address: null, streamBase: null };
+    expect(await refusal(self, () => b.keeper.beat(), true)).toBeNull();
+    expect(await isDead('run-a')).toBe(false);
+    a.keeper.gone('run-a');
+    await eventually('its processes to be gone', () => isDead('run-a'));
+    expect(await refusal(self, () => b.keeper.beat(), true)).toContain('RECORDING_STORE=s3');
+  });
+
   test('a node that is alone and beats each half minute sees that it is asked by the look that all parts share', async () => {
     let sql = '';
     let found: (value: unknown) => void = () => {};

@@ -45,6 +45,15 @@ describe('migrating', () => {
     expect(await migrate(test.connectionString, { folder })).toMatchObject({ done: [], gaveWay: 0 });
   });
 
+  it('runs texts with two dashes in them as they stand', async () => {
+    file('9001_words', "CREATE TABLE said (word text);\nINSERT INTO said VALUES ('one -- two'), ('three'); -- 'four'");
+    await migrate(test.connectionString, { folder });
+    expect(await test.database.query('SELECT word FROM said ORDER BY word')).toEqual([
+      { word: 'one -- two' },
+      { word: 'three' },
+    ]);
+  });
+
   it('gives way to whoever uses a table, and does it later', async () => {
     file('9001_column', 'ALTER TABLE filled ADD COLUMN word text;');
     const other = new pg.Client({ connectionString: test.connectionString });
@@ -70,6 +79,16 @@ describe('migrating', () => {
     await expect(failed).rejects.toThrow(/in use all the time.*\(report, idle in transaction/);
     await other.end();
     expect((await migrate(test.connectionString, { folder })).done).toEqual(['9002_column']);
+  });
+
+  it('gives up with the session that migrates all the time', async () => {
+    file('9001_table', 'CREATE TABLE another (n integer);');
+    const other = new pg.Client({ connectionString: test.connectionString, application_name: 'stuck' });
+    await other.connect();
+    const { rows } = await other.query('SELECT pg_backend_pid() AS pid, pg_advisory_lock(7241865325823964)');
+    const failed = migrate(test.connectionString, { folder, giveUpAfterMs: 0 });
+    await expect(failed).rejects.toThrow(`too long: session ${rows[0].pid} (stuck, idle). Look`);
+    await other.end();
   });
 
   it('makes an index anew that was left half made', async () => {

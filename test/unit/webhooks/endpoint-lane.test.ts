@@ -72,7 +72,7 @@ describe('the lane of one receiver', () => {
 
   it('has its share of the pace in company, and all of it again when it is alone', async () => {
     let nodes = 2;
-    const half = bench(WEBHOOK_DEFAULTS, { nodes: () => nodes, isFirst: () => true });
+    const half = bench(WEBHOOK_DEFAULTS, { nodes: () => nodes, hasTurn: () => true });
     for (const id of ids(150)) half.lane.offer(id);
     expect(half.started).toHaveLength(10);
     for (let ended = 0; ended < 60; ended++) await half.end('delivered');
@@ -87,7 +87,7 @@ describe('the lane of one receiver', () => {
   });
 
   it('starts one a time and none at once where nodes share less than there are of them', async () => {
-    const thin = bench({ ...WEBHOOK_DEFAULTS, perSecond: 1, atOnce: 1 }, { nodes: () => 3, isFirst: () => true });
+    const thin = bench({ ...WEBHOOK_DEFAULTS, perSecond: 1, atOnce: 1 }, { nodes: () => 3, hasTurn: () => true });
     for (const id of ids(2)) thin.lane.offer(id);
     expect(thin.started).toHaveLength(1);
     await thin.end('delivered');
@@ -97,23 +97,34 @@ describe('the lane of one receiver', () => {
     expect(thin.started).toHaveLength(2);
   });
 
-  it('leaves it to the first of several nodes to ask whether a receiver that fails is back', async () => {
-    let isFirst = false;
-    const second = bench(WEBHOOK_DEFAULTS, { nodes: () => 2, isFirst: () => isFirst });
+  it('asks whether a receiver that fails is back in its own turn alone, so that a node that cannot reach it keeps no other from it', async () => {
+    const turns: number[] = [];
+    const second = bench(WEBHOOK_DEFAULTS, {
+      nodes: () => 2,
+      hasTurn(turn) {
+        turns.push(turn);
+        return turn % 2 === 1;
+      },
+    });
+    second.clock.setEpochMs(60_000);
     second.lane.heedBreaker(0, second.clock.nowMs());
     second.lane.offer('waits');
-    second.clock.advanceMs(90_000);
-    expect(second.started).toEqual([]);
-    isFirst = true;
-    second.clock.advanceMs(30_000);
+    second.clock.advanceMs(29_999);
+    expect([second.started, turns.every((turn) => turn === 2)]).toEqual([[], true]);
+    second.clock.advanceMs(1);
     expect(second.started).toEqual(['waits']);
+    second.clock.advanceMs(1_000);
     await second.end('failed');
-    isFirst = false;
     second.lane.offer('again');
-    second.clock.advanceMs(90_000);
+    // Its pause ends in the turn of the other.
+    second.clock.advanceMs(58_999);
     expect(second.started).toEqual(['waits']);
-    second.lane.heedBreaker(null, second.clock.nowMs());
+    second.clock.advanceMs(1);
     expect(second.started).toEqual(['waits', 'again']);
+    await second.end('failed');
+    second.lane.offer('last');
+    second.lane.heedBreaker(null, second.clock.nowMs() + 1);
+    expect(second.started).toEqual(['waits', 'again', 'last']);
   });
 
   it('starts 100 in the first instant and then one every 10 ms', async () => {

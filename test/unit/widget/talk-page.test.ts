@@ -22,6 +22,8 @@ describe('why a call was over', () => {
     expect(whyEnded('stt_error', null)).toContain('The operator finds why in the call log as stt_error.');
     expect(whyEnded('agent_hangup', callUuid)).toBe('The agent hung up.');
     expect(whyEnded('user_hangup', callUuid)).toBe('You hung up.');
+    for (const reason of ['api_hangup', 'operator_hangup'])
+      expect(whyEnded(reason, callUuid)).toBe('The service ended it.');
   });
 });
 

@@ -5,6 +5,7 @@ const ENDS: Record<string, string> = {
   inactivity: 'Nobody had spoken for a while.',
   max_duration_reached: 'It had lasted as long as a call may.',
   api_hangup: 'The service ended it.',
+  operator_hangup: 'The service ended it.',
 };
 
 /** Faults of what the agent is made of: whoever runs it finds more in the call log. */

@@ -11,10 +11,10 @@ export function textOf(words: readonly ToldWord[]): string {
   return words.map(({ plain }) => plain).join(' ');
 }
 
-/** 0 to 1; undefined of nothing. */
+/** 0 to 1, whatever the provider's numbers are; undefined of nothing. */
 export function confidenceOf(words: readonly ToldWord[]): number | undefined {
   if (words.length === 0) return undefined;
-  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length;
+  return words.reduce((sum, { confidence }) => sum + Math.min(1, Math.max(0, confidence)), 0) / words.length;
 }
 
 /** In lower case, without the marks around it; empty: it is no word. */
@@ -23,6 +23,21 @@ export function plainOf(word: string): string {
     .toLowerCase()
     .replaceAll('’', "'")
     .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+}
+
+/**
+ * A word's moments, as a provider told them: ms of its stream, or seconds by `unitMs` 1,000; audio time, `NaN` where it
+ * told none. Nothing ends where the stream begins: such a word has no time, else it would be one of what is done with.
+ */
+export function spanOf(
+  start: unknown,
+  end: unknown,
+  unitMs: number,
+  audioMs: (streamMs: number) => number,
+): Pick<HeardWord, 'startMs' | 'endMs'> {
+  const isNowhere = typeof end === 'number' && end <= 0;
+  const at = (told: unknown): number => (typeof told === 'number' && !isNowhere ? audioMs(told * unitMs) : Number.NaN);
+  return { startMs: at(start), endMs: at(end) };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Scenario files that cannot be run are refused before the first call, with the path of each fault and the way out. */
+import { writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { demoAgent, shipped, shippedCopy, TestFolder } from './run-tests.ts';
 
@@ -169,6 +170,13 @@ it('both versions are read before the first call of the first', async () => {
   const { code, out } = await folder.run([shipped('dental.json')], { compare: [demoAgent('agent.json'), 'gone.json'] });
   expect([code, out]).toEqual([2, expect.stringContaining('gone.json cannot be read')]);
   expect(out).not.toContain('passed');
+});
+
+it('a mark of byte order before a file is no part of it', async () => {
+  const file = folder.write('marked.json', {});
+  writeFileSync(file, `\uFEFF${JSON.stringify(dental({ schema: 2 }))}`);
+  const { code, out } = await folder.run([file]);
+  expect([code, out]).toEqual([2, expect.stringContaining('schema: is 2')]);
 });
 
 it('a file that is not there, and a name that no scenario has', async () => {
