@@ -65,6 +65,7 @@ export function HangUp(props: {
 }) {
   const { call, run, isQuiet = false } = props;
   const [isAsking, setAsking] = useState(false);
+  const who = `${whoOf(call)} ${numberBeside(call)}`.trim();
   return (
     <>
       {isQuiet ? (
@@ -76,7 +77,8 @@ export function HangUp(props: {
       )}
       {isAsking ? (
         <Confirm
-          title={words.hangUp}
+          title={words.hangUpTitle}
+          of={who}
           action={words.hangUp}
           isDangerous
           run={async () => {
@@ -85,9 +87,6 @@ export function HangUp(props: {
           }}
           onClose={() => setAsking(false)}
         >
-          <p>
-            <Words>{`${whoOf(call)} ${numberBeside(call)}`.trim()}</Words>
-          </p>
           <p>{words.hangUpAsk}</p>
         </Confirm>
       ) : null}

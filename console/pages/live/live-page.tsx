@@ -39,7 +39,8 @@ export function LivePage({ enterprise }: { enterprise: string }) {
         text.toLowerCase().includes(wanted),
       ),
     )
-    .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
+    // Rows stand still under a finger: a new call comes in below the others.
+    .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   return (
     <div class="page wide full">
       <PageHead
@@ -95,6 +96,8 @@ export function LivePage({ enterprise }: { enterprise: string }) {
     </div>
   );
 }
+
+const orderOf = ({ startedAt, callUuid }: LiveCall): string => `${startedAt} ${callUuid}`;
 
 /** Of a sentence under way the newest words are looked for, which a narrow column would cut off. */
 function endOf(text: string): string {

@@ -48,6 +48,7 @@ export const call = {
   handedBack: 'The agent goes on',
   hangUp: 'Hang up',
   hangUpAsk: 'The call ends at once, in the middle of a word if need be.',
+  hangUpTitle: 'Hang up:',
   hold: 'Place a legal hold on it',
   hungUp: 'The call is being ended',
   hungUpBy: 'Hung up by',
