@@ -140,7 +140,11 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
       <div role="cell">
         {lastWords === null ? null : (
           <>
-            <span class={lastWords.role === 'agent' ? 'by-agent' : 'by-caller'}>{words.who[lastWords.role]}</span>{' '}
+            <span class={lastWords.role === 'agent' ? 'by-agent' : 'by-caller'}>
+              {lastWords.role === 'user' && call.direction === 'outbound'
+                ? words.personCalled
+                : words.who[lastWords.role]}
+            </span>{' '}
             <Words>{lastWords.isPartial ? endOf(lastWords.text) : lastWords.text}</Words>
             {lastWords.isPartial ? <span class="soft"> …</span> : null}
           </>

@@ -348,6 +348,8 @@ export const auditWords = {
   about: 'Who did what, when and from where. Rows are chained by hashes: none can be changed or taken out unseen.',
   columns: { when: 'When', who: 'Who', what: 'What', target: 'Of what', from: 'From' },
   empty: 'Nothing was done yet',
+  everything: 'All that was done',
+  noMatch: 'Nothing matches',
   actor: 'Who',
   action: 'What',
   verified: (rows: number) =>
