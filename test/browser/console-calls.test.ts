@@ -121,6 +121,14 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await eventually('the next turn to be lit', async () =>
       (await page.locator('.turn.now').allTextContents()).some((text) => text.includes('We are open')),
     );
+    // Words play from where they were said, and the time beside them can be hit with a finger.
+    const again = page.locator('.turn.now', { hasText: 'Hello, this is' }).waitFor();
+    await page.getByText('Hello, this is River Dental.').click();
+    await again;
+    await page.setViewportSize({ width: 390, height: 844 });
+    const time = await page.getByRole('button', { name: 'Play from 0:00' }).boundingBox();
+    expect(time!.height).toBeGreaterThanOrEqual(24);
+    await page.setViewportSize({ width: 1280, height: 720 });
     // An address that was cut off before the id leads to the list.
     await page.goto(`${rig.origin}/console/#/w/acme/call/`);
     await page.getByRole('heading', { name: 'Calls', exact: true }).waitFor();

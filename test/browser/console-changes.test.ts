@@ -126,6 +126,10 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     await page.getByLabel('Column Mobile').selectOption('phone');
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
     await page.getByText('0 / 2').waitFor();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const again = `${text}Asha;+1 (415) 555-0123;blue\r\n`;
+    await page.getByLabel('File').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(again) });
+    await page.getByText('2 rows have a number that another row of the file has too').waitFor();
     await visit.close();
   });
 

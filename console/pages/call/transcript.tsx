@@ -110,11 +110,20 @@ function TurnItem(props: {
           </button>
         )}
       </div>
-      <p>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the time beside it is the button for the keyboard */}
+      <p
+        class={onPlay === null ? undefined : 'plays'}
+        onClick={onPlay === null ? undefined : (event) => playsFrom(event) && onPlay(turn.startMs)}
+      >
         <Said turn={turn} />
       </p>
     </li>
   );
+}
+
+/** Who marks words, or presses what stands among them, wants something else. */
+function playsFrom({ target }: Event): boolean {
+  return (target as Element).closest('button, a') === null && getSelection()?.isCollapsed !== false;
 }
 
 function Said({ turn }: { turn: Turn }) {
