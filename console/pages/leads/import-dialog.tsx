@@ -52,7 +52,8 @@ export function ImportDialog({
 }: {
   enterprise: string;
   onClose(): void;
-  onStarted(): void;
+  /** `body`: the file as it was sent. */
+  onStarted(importId: string, body: string): void;
 }) {
   const [picked, setPicked] = useState<Picked | null>(null);
   const [means, setMeans] = useState<string[]>([]);
@@ -84,11 +85,11 @@ export function ImportDialog({
       return meaning === 'metadata' ? `metadata.${column.replace(/[^\w.-]/g, '_')}` : meaning!;
     };
     const body = head === null ? text : renamed(text, head, head.columns.map(nameOf));
-    await clientOf(enterprise).importLeads(
+    const { data } = await clientOf(enterprise).importLeads(
       { body, ...(source.trim() === '' ? {} : { source: source.trim() }) },
       { headers: { 'content-type': isJson ? 'application/x-ndjson' : 'text/csv' } },
     );
-    onStarted();
+    onStarted(data.import.id, body);
     onClose();
   }
   const hasPhone = picked === null || picked.isJson || means.includes('phone');

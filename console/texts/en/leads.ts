@@ -76,6 +76,8 @@ export const leads = {
   numberHelp: 'In international form: +1 415 555 0123',
   saved: 'Saved',
   saveErrors: 'What was wrong, as CSV',
+  saveErrorsHint:
+    'With the text of each row as long as this page is open: the service keeps nothing of a row that it refused.',
   searchNumber: 'Number, as +14155550123',
   source: 'Source',
   sourceHelp:
