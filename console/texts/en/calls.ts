@@ -143,6 +143,7 @@ export const filterWords: Readonly<Record<string, string>> = {
   successful: 'Successful',
   hasRecovery: 'Went on after a fault',
   hasUnclear: 'Was not understood at times',
+  hasBargeIn: 'The agent was interrupted',
   toolErrored: 'A tool failed',
   createdAfter: 'From',
   createdBefore: 'Until',
