@@ -2,11 +2,10 @@
 import { useState } from 'preact/hooks';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import { call as words } from '../texts/en/call.ts';
-import { endedWords, statusWords } from '../texts/en/calls.ts';
+import { endedWords, hungUpWords, statusWords } from '../texts/en/calls.ts';
 import { Badge, type Tone } from './badge.tsx';
 import { Button } from './button.tsx';
 import { Confirm } from './dialog.tsx';
-import { Words } from './text.tsx';
 import { toast } from './toast.tsx';
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -28,17 +27,21 @@ export function CallStatus({ status }: { status: string }) {
   return <Badge tone={TONES[status] ?? 'quiet'}>{statusWords[status] ?? status}</Badge>;
 }
 
-export const endedAs = (reason: string | null): string => (reason === null ? '–' : (endedWords[reason] ?? reason));
+/** `direction`: as the call has it, where it is of one. */
+export function endedAs(reason: string | null, direction = ''): string {
+  if (reason === null) return '–';
+  return (reason === 'user_hangup' ? hungUpWords[direction] : undefined) ?? endedWords[reason] ?? reason;
+}
 
 /** What the analysis says of an intent that it does not know. */
 const NO_INTENT = 'other';
 
 /** What came of the call: why it failed, what it was about, else what was made of it, else how it ended. */
-export function outcomeOf(call: Pick<Call, 'intent' | 'disposition' | 'status' | 'endedReason'>): string {
-  const { intent, disposition, status, endedReason } = call;
-  if (status === 'failed') return endedAs(endedReason);
+export function outcomeOf(call: Pick<Call, 'intent' | 'disposition' | 'status' | 'endedReason' | 'direction'>): string {
+  const { intent, disposition, status, endedReason, direction } = call;
+  if (status === 'failed') return endedAs(endedReason, direction);
   if (intent !== null && intent !== NO_INTENT) return intent;
-  return disposition ?? (isOver(status) ? endedAs(endedReason) : (intent ?? ''));
+  return disposition ?? (isOver(status) ? endedAs(endedReason, direction) : (intent ?? ''));
 }
 
 /** Who was spoken to: the name where there is one, else the number, else how a visitor of a page came to talk. */
@@ -65,6 +68,7 @@ export function HangUp(props: {
 }) {
   const { call, run, isQuiet = false } = props;
   const [isAsking, setAsking] = useState(false);
+  const who = `${whoOf(call)} ${numberBeside(call)}`.trim();
   return (
     <>
       {isQuiet ? (
@@ -76,7 +80,8 @@ export function HangUp(props: {
       )}
       {isAsking ? (
         <Confirm
-          title={words.hangUp}
+          title={words.hangUpTitle}
+          of={who}
           action={words.hangUp}
           isDangerous
           run={async () => {
@@ -85,9 +90,6 @@ export function HangUp(props: {
           }}
           onClose={() => setAsking(false)}
         >
-          <p>
-            <Words>{`${whoOf(call)} ${numberBeside(call)}`.trim()}</Words>
-          </p>
           <p>{words.hangUpAsk}</p>
         </Confirm>
       ) : null}

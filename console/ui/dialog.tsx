@@ -8,9 +8,12 @@ import { common } from '../texts/en/common.ts';
 import { Button } from './button.tsx';
 import { isSignedOut, wordsOf } from './error-words.ts';
 import { Notice } from './notice.tsx';
+import { Words } from './text.tsx';
 
 export interface DialogProps {
   title: string;
+  /** A stranger's words behind the title: what it is about. */
+  of?: string | undefined;
   children: ComponentChildren;
   isWide?: boolean;
   /** False: it must be answered. */
@@ -39,7 +42,7 @@ function giveFocusBack(): void {
 }
 
 /** Open for as long as it is there. */
-export function Dialog({ title, children, isWide = false, mayClose = true, onClose }: DialogProps) {
+export function Dialog({ title, of, children, isWide = false, mayClose = true, onClose }: DialogProps) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -62,7 +65,15 @@ export function Dialog({ title, children, isWide = false, mayClose = true, onClo
       }}
     >
       <header>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>
+          {title}
+          {of === undefined ? null : (
+            <>
+              {' '}
+              <Words>{of}</Words>
+            </>
+          )}
+        </h2>
         {mayClose ? <Button kind="quiet" icon="close" label={common.close} onPress={onClose} /> : null}
       </header>
       <div class="content">{children}</div>
@@ -72,6 +83,7 @@ export function Dialog({ title, children, isWide = false, mayClose = true, onClo
 
 export interface ConfirmProps {
   title: string;
+  of?: string;
   children?: ComponentChildren;
   action: string;
   isDangerous?: boolean;
@@ -80,7 +92,7 @@ export interface ConfirmProps {
 }
 
 /** A question before what cannot be undone. What goes wrong is told inside. */
-export function Confirm({ title, children, action, isDangerous = false, run, onClose }: ConfirmProps) {
+export function Confirm({ title, of, children, action, isDangerous = false, run, onClose }: ConfirmProps) {
   const [error, setError] = useState<unknown>();
   async function confirm(): Promise<void> {
     try {
@@ -91,7 +103,7 @@ export function Confirm({ title, children, action, isDangerous = false, run, onC
     }
   }
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} of={of} onClose={onClose}>
       <div class="stack">
         {children}
         {error === undefined ? null : <Notice kind="error">{wordsOf(error).title}</Notice>}

@@ -25,6 +25,7 @@ export interface CallFilters {
   successful?: boolean;
   hasRecovery?: boolean;
   hasUnclear?: boolean;
+  hasBargeIn?: boolean;
   toolErrored?: boolean;
   createdAfter?: string;
   createdBefore?: string;
@@ -56,7 +57,12 @@ const BY_VALUE = [
 ] as const satisfies readonly (keyof CallFilters)[];
 
 /** Lexemes that a row has or lacks; `false` of these is the lack of `true`. */
-const FLAGS = ['hasRecovery', 'hasUnclear', 'toolErrored'] as const satisfies readonly (keyof CallFilters)[];
+const FLAGS = [
+  'hasRecovery',
+  'hasUnclear',
+  'hasBargeIn',
+  'toolErrored',
+] as const satisfies readonly (keyof CallFilters)[];
 
 const LONGEST_LEXEME_BYTES = 100;
 

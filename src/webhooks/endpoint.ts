@@ -130,7 +130,13 @@ export async function enableEndpoint(db: Queryable, workspaceId: string): Promis
   );
   if (former === undefined) return false;
   if (former.disabledAt === null && former.failures < BREAKER_FAILURES) return true;
+  // Closing the breaker is no success. One that was switched off gets its five days anew.
+  const kept = former.disabledAt === null ? former.failingSince : null;
   await db.query(`UPDATE webhook_endpoints SET ${HEALTHY} WHERE id = $1`, [former.id]);
+  await db.query('UPDATE webhook_endpoints SET failing_since = $2 WHERE id = $1 AND $2::timestamptz IS NOT NULL', [
+    former.id,
+    kept,
+  ]);
   await releaseBacklog(db, former.id, former.failingSince);
   return true;
 }

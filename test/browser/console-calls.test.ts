@@ -121,6 +121,14 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await eventually('the next turn to be lit', async () =>
       (await page.locator('.turn.now').allTextContents()).some((text) => text.includes('We are open')),
     );
+    // Words play from where they were said, and the time beside them can be hit with a finger.
+    const again = page.locator('.turn.now', { hasText: 'Hello, this is' }).waitFor();
+    await page.getByText('Hello, this is River Dental.').click();
+    await again;
+    await page.setViewportSize({ width: 390, height: 844 });
+    const time = await page.getByRole('button', { name: 'Play from 0:00' }).boundingBox();
+    expect(time!.height).toBeGreaterThanOrEqual(24);
+    await page.setViewportSize({ width: 1280, height: 720 });
     // An address that was cut off before the id leads to the list.
     await page.goto(`${rig.origin}/console/#/w/acme/call/`);
     await page.getByRole('heading', { name: 'Calls', exact: true }).waitFor();
@@ -154,7 +162,8 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await page.getByText('It is being said').waitFor();
     expect(rig.api.controlled).toEqual([{ type: 'say', text: 'One moment.', interrupt: false }]);
     await page.getByRole('button', { name: 'Hang up' }).click();
-    await page.getByRole('dialog', { name: 'Hang up' }).getByRole('button', { name: 'Hang up' }).click();
+    const question = page.getByRole('dialog', { name: 'Hang up: Live one +14155550123' });
+    await question.getByRole('button', { name: 'Hang up' }).click();
     await page.getByText('The call is being ended').waitFor();
     expect(rig.api.hungUp).toEqual([callUuid]);
     await visit.close();
@@ -217,6 +226,8 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await api.insertCall(api.acme, { status: 'in_progress', answered_at: new Date(), name: 'Unseen' });
     await ticked('what comes unseen', async () => (await rows.getByText('Unseen').count()) === 1);
     expect(api.bus.isFollowed(before)).toBe(true);
+    const names = await rows.locator('a.over').allTextContents();
+    expect(names.slice(names.indexOf('Before'))).toEqual(['Before', 'Unseen']);
     await page.clock.fastForward(11_000);
     await ticked('nobody to follow it', () => !api.bus.isFollowed(before));
     await api.insertCall(api.acme, { status: 'in_progress', answered_at: new Date(), name: 'Meanwhile' });
@@ -224,6 +235,8 @@ describe.skipIf(!hasChromium)('calls in the console', () => {
     await ticked('what came meanwhile', async () => (await rows.getByText('Meanwhile').count()) === 1);
     expect(api.bus.isFollowed(before)).toBe(true);
     expect(await page.getByText('The line').count()).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await rows.getByRole('button', { name: 'Hang up' }).first().isVisible()).toBe(true);
     await visit.close();
   });
 

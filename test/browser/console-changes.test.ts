@@ -1,4 +1,5 @@
 /** Changing things in the console: faults at their fields, two people at one agent, leads from a file, colleagues. */
+import { readFile } from 'node:fs/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -126,6 +127,22 @@ describe.skipIf(!hasChromium)('a change in the console', () => {
     await page.getByLabel('Column Mobile').selectOption('phone');
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
     await page.getByText('0 / 2').waitFor();
+    const [made] = await rig.api.database.query<{ id: string }>(
+      `UPDATE lead_imports SET state = 'completed', processed_rows = 2, failed_count = 1 RETURNING id`,
+    );
+    await rig.api.database.query(
+      `INSERT INTO lead_import_errors (import_id, row, line, field, code, message) VALUES ($1, 2, 3, 'phone', 'invalid_phone', 'No')`,
+      [made!.id],
+    );
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'What was wrong, as CSV' }).click();
+    expect(await readFile((await (await saved).path())!, 'utf8')).toBe(
+      'line,field,code,message,text\r\n3,"phone",invalid_phone,"No","Bo;+14155550124;red"\r\n',
+    );
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const again = `${text}Asha;+1 (415) 555-0123;blue\r\n`;
+    await page.getByLabel('File').setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(again) });
+    await page.getByText('2 rows have a number that another row of the file has too').waitFor();
     await visit.close();
   });
 

@@ -189,9 +189,10 @@ describe.skipIf(!hasChromium)('listening in', () => {
       await page.emulateMedia({ colorScheme });
       expect(await axeFaults(page)).toEqual([]);
     }
-    await page.getByLabel('What should the agent say?').fill('name');
-    await page.getByRole('button', { name: 'Whisper' }).click();
-    await page.getByText('The agent is told').waitFor();
+    await page.getByLabel('Jump to a step: the agent says it now').selectOption('name');
+    expect(await page.getByRole('button', { name: 'Whisper' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Jump there' }).click();
+    await page.getByText('The agent goes to the step “name”').waitFor();
     await page.getByRole('button', { name: 'Hand back to the agent' }).click();
     await page.getByText('The agent goes on').waitFor();
     await page.getByRole('button', { name: 'Take over' }).waitFor();

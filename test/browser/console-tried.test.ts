@@ -1,6 +1,7 @@
 /** What is tried and kept in the console: tools, credentials of a line, the audit, views, who uses an agent. */
 import { describe, expect, it } from 'vitest';
 import { importAgent } from '../../src/agents/stored-agents.ts';
+import { recordAudit } from '../../src/audit/record-audit.ts';
 import { setSecret } from '../../src/tools/secrets.ts';
 import { orderAgent } from '../support/order-agent.ts';
 import { SEALER } from '../unit/api/api-fixture.ts';
@@ -103,6 +104,42 @@ describe.skipIf(!hasChromium)('in the console', () => {
     await page.getByRole('button', { name: 'Views' }).click();
     await page.getByRole('button', { name: 'Remove “Went wrong”' }).click();
     await page.getByText('“Went wrong” is removed').waitFor();
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it('a call that a person of the console has ended names him, and who was called is no caller', async () => {
+    const { api } = rig;
+    const ended = { ended_reason: 'operator_hangup', hangup_by: 'operator' };
+    const callUuid = await rig.finishedCall(ended);
+    const visit = await rig.visit('owner', `#/w/acme/call/${callUuid}/details`);
+    const { page } = visit;
+    await page.getByText('somebody at the console', { exact: true }).waitFor();
+    await api.database.transaction((tx) =>
+      recordAudit(tx, {
+        workspaceId: api.acme.workspaceId,
+        by: { actor: `user:${visit.person.id}` },
+        action: 'call.end_asked',
+        target: `call:${callUuid}`,
+      }),
+    );
+    await page.reload();
+    await page.getByText('somebody at the console: Mia Marsh').waitFor();
+    expect(await page.locator('.transcript').getByText('Person called').count()).toBe(2);
+    expect(await page.locator('.transcript').getByText('Caller').count()).toBe(0);
+    await visit.go('#/w/acme/settings/audit');
+    const done = page.getByLabel('What', { exact: true });
+    await done.selectOption({ label: 'Placed a legal hold' });
+    await page.getByText('Nothing matches').waitFor();
+    await done.selectOption({ label: 'Ended a call (hung up)' });
+    await page.getByRole('button', { name: 'Ended a call (hung up)' }).waitFor();
+    expect(await page.getByRole('link', { name: `Call …${callUuid.slice(-8)}` }).getAttribute('href')).toBe(
+      `#/w/acme/call/${callUuid}`,
+    );
+    expect(await axeFaults(page)).toEqual([]);
+    await visit.go(`#/w/acme/call/${await rig.finishedCall()}/details`);
+    await page.getByText('The person called hung up').first().waitFor();
+    await page.getByText('the person called', { exact: true }).waitFor();
     expect(visit.errors).toEqual([]);
     await visit.close();
   });

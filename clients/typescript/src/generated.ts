@@ -2596,6 +2596,8 @@ export interface Operations {
       hasRecovery?: 'true' | 'false';
       /** The caller said things in it that the script did not expect */
       hasUnclear?: 'true' | 'false';
+      /** The caller cut the agent off in it */
+      hasBargeIn?: 'true' | 'false';
       /** A tool failed in it */
       toolErrored?: 'true' | 'false';
       /** At this time or later */
@@ -2662,6 +2664,8 @@ export interface Operations {
       hasRecovery?: 'true' | 'false';
       /** The caller said things in it that the script did not expect */
       hasUnclear?: 'true' | 'false';
+      /** The caller cut the agent off in it */
+      hasBargeIn?: 'true' | 'false';
       /** A tool failed in it */
       toolErrored?: 'true' | 'false';
       /** At this time or later */
@@ -4110,6 +4114,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
       'successful',
       'hasRecovery',
       'hasUnclear',
+      'hasBargeIn',
       'toolErrored',
       'createdAfter',
       'createdBefore',
@@ -4145,6 +4150,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
       'successful',
       'hasRecovery',
       'hasUnclear',
+      'hasBargeIn',
       'toolErrored',
       'createdAfter',
       'createdBefore',

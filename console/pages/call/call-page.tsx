@@ -135,6 +135,7 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
           ) : null}
           <Transcript
             turns={call.turns}
+            isOutbound={call.direction === 'outbound'}
             atMs={sound === null || (!sound.isPlaying && sound.atSeconds === 0) ? null : sound.atSeconds * 1_000}
             isLive={isLive}
             emptyWords={isLive ? words.wordsToCome : call.answeredAt === null ? words.notReached : words.noWords}
@@ -168,7 +169,7 @@ function Facts({ call, agentName }: { call: Call; agentName: string | null }) {
   return (
     <div class="call-facts">
       <CallStatus status={call.status} />
-      {isOver(call.status) ? <span>{endedAs(call.endedReason)}</span> : null}
+      {isOver(call.status) ? <span>{endedAs(call.endedReason, call.direction)}</span> : null}
       {numberBeside(call) === '' ? null : <Words>{numberBeside(call)}</Words>}
       <span>
         <Time at={call.createdAt} />

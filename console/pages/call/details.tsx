@@ -9,6 +9,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { Json, LongText, Words } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
+import { HungUpBy } from './hung-up-by.tsx';
 import { CallRequest } from './request.tsx';
 
 export function Details({ enterprise, call, agentName }: { enterprise: string; call: Call; agentName: string | null }) {
@@ -46,8 +47,8 @@ export function Details({ enterprise, call, agentName }: { enterprise: string; c
           [words.ringing, <Time key="ringing" at={call.ringingAt} isExact />],
           [words.answered, <Time key="answered" at={call.answeredAt} isExact />],
           [words.ended, <Time key="ended" at={call.endedAt} isExact />],
-          [words.endedBecause, endedAs(call.endedReason)],
-          [words.hungUpBy, call.hangupBy ?? '–'],
+          [words.endedBecause, endedAs(call.endedReason, call.direction)],
+          [words.hungUpBy, <HungUpBy key="by" enterprise={enterprise} call={call} />],
           [words.fault, call.fault === null ? '–' : (faultWords[call.fault] ?? call.fault)],
           [words.answeredBy, call.answeredBy === null ? '–' : (answeredWords[call.answeredBy] ?? call.answeredBy)],
           ...(call.leadId === null

@@ -11,8 +11,8 @@ export interface LiveControlsProps {
   callUuid: string;
   /** As the call's events have it, whoever did it. */
   isMuted: boolean;
-  /** Of a scripted agent, which follows no other whisper than the id of one. */
-  steps: readonly string[];
+  /** Of a scripted agent, which follows no other whisper than the id of one. Empty: it takes any; null: not known. */
+  steps: readonly string[] | null;
   /** The events are others now. */
   onChange(): void;
 }
@@ -26,6 +26,10 @@ export function LiveControls(props: LiveControlsProps) {
     await send(action === 'say' ? { action, text, interrupt: interrupts } : { action, text });
     setText('');
     toast({ say: words.said, inject: words.sent, whisper: words.whispered }[action]);
+  }
+  async function jump(step: string): Promise<void> {
+    await send({ action: 'whisper', text: step });
+    toast(words.jumped(step));
   }
   async function toggle(): Promise<void> {
     await send({ action: isMuted ? 'unmute_agent' : 'mute_agent' });
@@ -57,27 +61,14 @@ export function LiveControls(props: LiveControlsProps) {
         >
           {words.say}
         </Button>
-        <Button title={words.whisperHint} isDisabled={text.trim() === ''} onPress={() => speak('whisper')}>
-          {words.whisper}
-        </Button>
+        {steps?.length === 0 ? (
+          <Button title={words.whisperHint} isDisabled={text.trim() === ''} onPress={() => speak('whisper')}>
+            {words.whisper}
+          </Button>
+        ) : null}
         <Button title={words.injectHint} isDisabled={text.trim() === ''} onPress={() => speak('inject')}>
           {words.inject}
         </Button>
-        {steps.length === 0 ? null : (
-          <select
-            class="short"
-            aria-label={words.step}
-            onChange={(event) => setText(event.currentTarget.value)}
-            value={steps.includes(text) ? text : ''}
-          >
-            <option value="">{words.step}</option>
-            {steps.map((step) => (
-              <option key={step} value={step}>
-                {step}
-              </option>
-            ))}
-          </select>
-        )}
         <label class="line tiny">
           <input
             type="checkbox"
@@ -91,6 +82,32 @@ export function LiveControls(props: LiveControlsProps) {
           {isMuted ? words.unmute : words.mute}
         </Button>
       </div>
+      {steps === null || steps.length === 0 ? null : <Jump steps={steps} run={jump} />}
     </form>
+  );
+}
+
+/** The caller hears the step at once: it takes a press of its own. */
+function Jump({ steps, run }: { steps: readonly string[]; run(step: string): Promise<void> }) {
+  const [step, setStep] = useState('');
+  return (
+    <div class="line">
+      <select
+        class="short"
+        aria-label={words.step}
+        value={step}
+        onChange={(event) => setStep(event.currentTarget.value)}
+      >
+        <option value="">{words.step}</option>
+        {steps.map((one) => (
+          <option key={one} value={one} selected={one === step}>
+            {one}
+          </option>
+        ))}
+      </select>
+      <Button isDisabled={step === ''} onPress={() => run(step)}>
+        {words.jump}
+      </Button>
+    </div>
   );
 }

@@ -12,6 +12,8 @@ import { clockWords } from '../../ui/time.tsx';
 
 export interface TranscriptProps {
   turns: readonly Turn[];
+  /** We called: the other person is no caller. */
+  isOutbound: boolean;
   /** In the recording; null while nothing is played. */
   atMs: number | null;
   isLive: boolean;
@@ -28,7 +30,7 @@ export function turnAt(turns: readonly Turn[], atMs: number): Turn | undefined {
   );
 }
 
-export function Transcript({ turns, atMs, isLive, emptyWords, marked, onPlay }: TranscriptProps) {
+export function Transcript({ turns, isOutbound, atMs, isLive, emptyWords, marked, onPlay }: TranscriptProps) {
   const list = useRef<HTMLOListElement>(null);
   const now = atMs === null ? undefined : turnAt(turns, atMs);
   const nowKey = now === undefined ? null : keyOf(now);
@@ -55,12 +57,13 @@ export function Transcript({ turns, atMs, isLive, emptyWords, marked, onPlay }: 
         <TurnItem
           key={keyOf(turn)}
           turn={turn}
+          isOutbound={isOutbound}
           isNow={keyOf(turn) === nowKey}
           isMarked={turn.turnId === marked}
           onPlay={onPlay}
         />
       )),
-    [turns, nowKey, marked, onPlay],
+    [turns, isOutbound, nowKey, marked, onPlay],
   );
   if (turns.length === 0) return <Empty icon="say" title={emptyWords} />;
   return (
@@ -73,9 +76,16 @@ export function Transcript({ turns, atMs, isLive, emptyWords, marked, onPlay }: 
 
 const keyOf = (turn: Turn): string => `${turn.turnId}-${turn.role}-${turn.startMs}`;
 
-function TurnItem(props: { turn: Turn; isNow: boolean; isMarked: boolean; onPlay: ((atMs: number) => void) | null }) {
-  const { turn, isNow, isMarked, onPlay } = props;
+function TurnItem(props: {
+  turn: Turn;
+  isOutbound: boolean;
+  isNow: boolean;
+  isMarked: boolean;
+  onPlay: ((atMs: number) => void) | null;
+}) {
+  const { turn, isOutbound, isNow, isMarked, onPlay } = props;
   const clock = clockWords(turn.startMs / 1_000);
+  const speaker = turn.by ?? turn.role;
   const look = [
     'turn',
     turn.role,
@@ -86,7 +96,7 @@ function TurnItem(props: { turn: Turn; isNow: boolean; isMarked: boolean; onPlay
   return (
     <li class={look.join(' ')}>
       <div class="who">
-        <span>{words.roles[turn.by ?? turn.role]}</span>
+        <span>{speaker === 'user' && isOutbound ? words.personCalled : words.roles[speaker]}</span>
         {onPlay === null ? (
           <span class="clock soft">{clock}</span>
         ) : (
@@ -100,11 +110,20 @@ function TurnItem(props: { turn: Turn; isNow: boolean; isMarked: boolean; onPlay
           </button>
         )}
       </div>
-      <p>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the time beside it is the button for the keyboard */}
+      <p
+        class={onPlay === null ? undefined : 'plays'}
+        onClick={onPlay === null ? undefined : (event) => playsFrom(event) && onPlay(turn.startMs)}
+      >
         <Said turn={turn} />
       </p>
     </li>
   );
+}
+
+/** Who marks words, or presses what stands among them, wants something else. */
+function playsFrom({ target }: Event): boolean {
+  return (target as Element).closest('button, a') === null && getSelection()?.isCollapsed !== false;
 }
 
 function Said({ turn }: { turn: Turn }) {

@@ -4,8 +4,10 @@ import { clientOf } from '../../api/request.ts';
 import { may } from '../../api/session.ts';
 import { useLoad } from '../../ui/load.ts';
 
-/** Empty: the agent has none, or its definition is not for this role. */
-export function useSteps(enterprise: string, call: Call, isWanted: boolean): readonly string[] {
+/**
+ * Empty: the agent is not scripted, or its definition is not for this role. Null: not known yet.
+ */
+export function useSteps(enterprise: string, call: Call, isWanted: boolean): readonly string[] | null {
   const { agentId, agentVersion: version } = call;
   const isRead = isWanted && may('settings:read');
   const steps = useLoad(
@@ -16,7 +18,7 @@ export function useSteps(enterprise: string, call: Call, isWanted: boolean): rea
     },
     [enterprise, agentId, version, isRead],
   );
-  return steps.data ?? [];
+  return steps.data ?? (steps.error === undefined ? null : []);
 }
 
 function idsOf(steps: unknown): string[] {

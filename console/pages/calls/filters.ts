@@ -37,6 +37,7 @@ export const FILTERS: readonly Filter[] = [
   { name: 'successful', kind: 'yesNo' },
   { name: 'hasRecovery', kind: 'yesNo' },
   { name: 'hasUnclear', kind: 'yesNo' },
+  { name: 'hasBargeIn', kind: 'yesNo' },
   { name: 'toolErrored', kind: 'yesNo' },
   { name: 'leadId', kind: 'text' },
   { name: 'idempotencyKey', kind: 'text' },

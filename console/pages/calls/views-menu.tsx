@@ -19,6 +19,7 @@ import { toast } from '../../ui/toast.tsx';
 /** What people come with before they know the filters. */
 const USUAL: readonly [label: string, filters: Record<string, string>][] = [
   [viewWords.usual.broke, { status: 'failed', minDuration: '0' }],
+  [viewWords.usual.interrupted, { hasBargeIn: 'true' }],
   [viewWords.usual.slow, { mouthToEarP95Gte: '1500' }],
   [viewWords.usual.unclear, { hasUnclear: 'true' }],
   [viewWords.usual.tool, { toolErrored: 'true' }],

@@ -49,9 +49,20 @@ export function headOf(text: string): CsvHead | null {
   };
 }
 
+const SEPARATORS = /[\s()\p{Pd}\p{Cf}]/gu;
+
 /** In international form, as the service wants it; it reads the number again. */
-export const looksLikeNumber = (text: string): boolean =>
-  /^\+[1-9]\d{6,14}$/.test(text.replace(/[\s()\p{Pd}\p{Cf}]/gu, ''));
+export const looksLikeNumber = (text: string): boolean => /^\+[1-9]\d{6,14}$/.test(text.replace(SEPARATORS, ''));
+
+/** How many of these numbers stand there more than once, in whatever way they are written; what is none counts not. */
+export function countTwice(numbers: readonly string[]): number {
+  const times = new Map<string, number>();
+  for (const number of numbers.filter(looksLikeNumber)) {
+    const plain = number.replace(SEPARATORS, '');
+    times.set(plain, (times.get(plain) ?? 0) + 1);
+  }
+  return [...times.values()].filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
+}
 
 /** A field of a file that a spreadsheet opens: text of whoever wrote the file, and no formula. */
 export function csvText(text: string): string {

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { FileInput, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { type CsvHead, headOf, looksLikeNumber, renamed } from './csv-file.ts';
+import { type CsvHead, countTwice, headOf, looksLikeNumber, renamed } from './csv-file.ts';
 
 const MOST_BYTES = 10_000_000;
 const SAMPLES = 3;
@@ -52,7 +52,8 @@ export function ImportDialog({
 }: {
   enterprise: string;
   onClose(): void;
-  onStarted(): void;
+  /** `body`: the file as it was sent. */
+  onStarted(importId: string, body: string): void;
 }) {
   const [picked, setPicked] = useState<Picked | null>(null);
   const [means, setMeans] = useState<string[]>([]);
@@ -84,17 +85,18 @@ export function ImportDialog({
       return meaning === 'metadata' ? `metadata.${column.replace(/[^\w.-]/g, '_')}` : meaning!;
     };
     const body = head === null ? text : renamed(text, head, head.columns.map(nameOf));
-    await clientOf(enterprise).importLeads(
+    const { data } = await clientOf(enterprise).importLeads(
       { body, ...(source.trim() === '' ? {} : { source: source.trim() }) },
       { headers: { 'content-type': isJson ? 'application/x-ndjson' : 'text/csv' } },
     );
-    onStarted();
+    onStarted(data.import.id, body);
     onClose();
   }
   const hasPhone = picked === null || picked.isJson || means.includes('phone');
   const phoneAt = means.indexOf('phone');
   const notNumbers =
     picked?.head?.rows.filter((row) => phoneAt >= 0 && !looksLikeNumber(row[phoneAt] ?? '')).length ?? 0;
+  const twice = phoneAt < 0 ? 0 : countTwice(picked?.head?.rows.map((row) => row[phoneAt] ?? '') ?? []);
   return (
     <Dialog title={words.import} isWide onClose={onClose}>
       <Form
@@ -116,6 +118,7 @@ export function ImportDialog({
               <Mapping head={picked.head} means={means} onInput={(at, meaning) => setMeans(means.with(at, meaning))} />
             )}
             {notNumbers === 0 ? null : <Notice kind="warn">{words.importNotNumbers(notNumbers)}</Notice>}
+            {twice === 0 ? null : <Notice kind="warn">{words.importTwice(twice, means.includes('externalId'))}</Notice>}
             {hasPhone ? null : <Notice kind="warn">{words.importNoPhone}</Notice>}
             <Text label={words.source} help={words.sourceHelp} value={source} onInput={setSource} />
           </>

@@ -19,6 +19,9 @@ import { ImportDialog } from './import-dialog.tsx';
 
 const REFRESH_MS = 1_500;
 const ERROR_PAGE = 200;
+const MOST_SENT = 4;
+/** Files that were sent from this page, by their import: the service keeps nothing of a row that it refused. */
+const sentHere = new Map<string, string>();
 const TONES = { queued: 'quiet', running: 'busy', completed: 'good', failed: 'bad', canceled: 'quiet' } as const;
 
 export function Imports({ enterprise, tabs }: { enterprise: string; tabs: ComponentChildren }) {
@@ -36,15 +39,17 @@ export function Imports({ enterprise, tabs }: { enterprise: string; tabs: Compon
   const mayWrite = may('leads:write');
 
   async function saveErrors(one: LeadImport): Promise<void> {
-    const lines = ['row,line,field,code,message\r\n'];
+    const own = (sentHere.get(one.id) ?? '').split(/\r\n|\n|\r/);
+    const lines = ['line,field,code,message,text\r\n'];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const { data } = await client.listLeadImportErrors({
         importId: one.id,
         limit: ERROR_PAGE,
         ...(cursor === '' ? {} : { cursor }),
       });
-      for (const { row, line, field, code, message } of data.data) {
-        lines.push(`${row},${line},${csvText(field ?? '')},${code},${csvText(message)}\r\n`);
+      for (const { line, field, code, message } of data.data) {
+        const text = csvText(own[line - 1] ?? '');
+        lines.push(`${line},${csvText(field ?? '')},${code},${csvText(message)},${text}\r\n`);
       }
       cursor = data.nextCursor;
     }
@@ -121,7 +126,7 @@ export function Imports({ enterprise, tabs }: { enterprise: string; tabs: Compon
                         <Button
                           kind="quiet"
                           icon="download"
-                          title={words.importErrors(one.failedCount)}
+                          title={`${words.importErrors(one.failedCount)}. ${words.saveErrorsHint}`}
                           onPress={() => saveErrors(one)}
                         >
                           {words.saveErrors}
@@ -137,7 +142,11 @@ export function Imports({ enterprise, tabs }: { enterprise: string; tabs: Compon
       {isOpen ? (
         <ImportDialog
           enterprise={enterprise}
-          onStarted={imports.reload}
+          onStarted={(importId, body) => {
+            sentHere.set(importId, body);
+            for (const old of [...sentHere.keys()].slice(0, -MOST_SENT)) sentHere.delete(old);
+            imports.reload();
+          }}
           onClose={() => {
             setOpen(false);
             replaceAddress(to(['w', enterprise, 'leads', 'imports']));

@@ -39,7 +39,8 @@ export function LivePage({ enterprise }: { enterprise: string }) {
         text.toLowerCase().includes(wanted),
       ),
     )
-    .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1));
+    // Rows stand still under a finger: a new call comes in below the others.
+    .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   return (
     <div class="page wide full">
       <PageHead
@@ -96,6 +97,8 @@ export function LivePage({ enterprise }: { enterprise: string }) {
   );
 }
 
+const orderOf = ({ startedAt, callUuid }: LiveCall): string => `${startedAt} ${callUuid}`;
+
 /** Of a sentence under way the newest words are looked for, which a narrow column would cut off. */
 function endOf(text: string): string {
   return text.length <= SHOWN_CHARACTERS ? text : `… ${text.slice(-SHOWN_CHARACTERS).replace(/^\S*\s/, '')}`;
@@ -137,7 +140,11 @@ function LiveCells(props: { enterprise: string; call: LiveCall; nowMs: number; m
       <div role="cell">
         {lastWords === null ? null : (
           <>
-            <span class={lastWords.role === 'agent' ? 'by-agent' : 'by-caller'}>{words.who[lastWords.role]}</span>{' '}
+            <span class={lastWords.role === 'agent' ? 'by-agent' : 'by-caller'}>
+              {lastWords.role === 'user' && call.direction === 'outbound'
+                ? words.personCalled
+                : words.who[lastWords.role]}
+            </span>{' '}
             <Words>{lastWords.isPartial ? endOf(lastWords.text) : lastWords.text}</Words>
             {lastWords.isPartial ? <span class="soft"> …</span> : null}
           </>

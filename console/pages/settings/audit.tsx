@@ -5,6 +5,7 @@
 import { useState } from 'preact/hooks';
 import type { AuditRow, AuditVerification } from '../../../clients/typescript/src/client.ts';
 import { clientOf } from '../../api/request.ts';
+import { actionWords, auditActions } from '../../texts/en/audit.ts';
 import { common } from '../../texts/en/common.ts';
 import { auditWords as words } from '../../texts/en/settings.ts';
 import { Button } from '../../ui/button.tsx';
@@ -16,6 +17,7 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Json, Words } from '../../ui/text.tsx';
 import { Time } from '../../ui/time.tsx';
+import { AuditTarget, useTargetNames } from './audit-target.tsx';
 
 const PAGE = 100;
 /** A person's name, where the service knows it. */
@@ -39,7 +41,10 @@ export function Audit({ enterprise }: { enterprise: string }) {
     setReport(null);
     setReport((await client.verifyAudit()).data);
   }
-  const { columns: names } = words;
+  const { columns } = words;
+  const found = useTargetNames(enterprise);
+  const people = list.rows.flatMap(({ actor, actorName }) => (actorName == null ? [] : [[actor, actorName] as const]));
+  const names = new Map([...found, ...people]);
   return (
     <Section
       title={words.title}
@@ -50,14 +55,23 @@ export function Audit({ enterprise }: { enterprise: string }) {
           <Button icon="check" onPress={verify}>
             {words.verify}
           </Button>
-          <input
+          <select
             class="short"
-            type="search"
             aria-label={words.action}
-            placeholder={words.action}
             value={action}
-            onChange={(event) => setAction(event.currentTarget.value.trim())}
-          />
+            onChange={(event) => setAction(event.currentTarget.value)}
+          >
+            <option value="">{words.everything}</option>
+            {Object.entries(auditActions).map(([kind, actions]) => (
+              <optgroup key={kind} label={kind}>
+                {Object.entries(actions).map(([value, label]) => (
+                  <option key={value} value={value}>
+                    {label}
+                  </option>
+                ))}
+              </optgroup>
+            ))}
+          </select>
         </>
       }
     >
@@ -71,7 +85,7 @@ export function Audit({ enterprise }: { enterprise: string }) {
       ) : list.isLoading && list.rows.length === 0 ? (
         <Loading lines={8} />
       ) : list.rows.length === 0 ? (
-        <Empty title={words.empty} />
+        <Empty title={action === '' ? words.empty : words.noMatch} />
       ) : (
         <>
           {action === '' && report === null ? (
@@ -88,18 +102,21 @@ export function Audit({ enterprise }: { enterprise: string }) {
             rows={list.rows}
             keyOf={({ position }) => String(position)}
             columns={[
-              { name: names.when, cell: ({ at }) => <Time at={at} isExact /> },
-              { name: names.who, isShort: true, cell: ({ actor, actorName }) => <Words>{actorName ?? actor}</Words> },
+              { name: columns.when, cell: ({ at }) => <Time at={at} isExact /> },
+              { name: columns.who, isShort: true, cell: ({ actor, actorName }) => <Words>{actorName ?? actor}</Words> },
               {
-                name: names.what,
+                name: columns.what,
                 cell: (row) => (
                   <button type="button" class="inline" onClick={() => setOpened(row)}>
-                    <code>{row.action}</code>
+                    {actionWords(row.action)}
                   </button>
                 ),
               },
-              { name: names.target, cell: ({ target }) => <Words>{target}</Words> },
-              { name: names.from, isShort: true, cell: ({ ip }) => <span class="soft">{ip ?? '–'}</span> },
+              {
+                name: columns.target,
+                cell: ({ target }) => <AuditTarget enterprise={enterprise} target={target} names={names} />,
+              },
+              { name: columns.from, isShort: true, cell: ({ ip }) => <span class="soft">{ip ?? '–'}</span> },
             ]}
           />
           {list.hasMore ? (
@@ -110,15 +127,19 @@ export function Audit({ enterprise }: { enterprise: string }) {
         </>
       )}
       {opened === null ? null : (
-        <Dialog title={opened.action} isWide onClose={() => setOpened(null)}>
+        <Dialog title={actionWords(opened.action)} isWide onClose={() => setOpened(null)}>
           <div class="stack">
             <p class="soft">
-              <Time at={opened.at} isExact /> · <Words>{whoOf(opened)}</Words> · <Words>{opened.target}</Words>
+              <Time at={opened.at} isExact /> · <Words>{whoOf(opened)}</Words> ·{' '}
+              <AuditTarget enterprise={enterprise} target={opened.target} names={names} />
             </p>
             <h3>{words.before}</h3>
             <Json value={opened.before} />
             <h3>{words.after}</h3>
             <Json value={opened.after} />
+            <p class="tiny soft break">
+              <code>{opened.action}</code> <Words>{opened.target}</Words>
+            </p>
             <p class="tiny soft">
               <code>{opened.hash}</code>
             </p>

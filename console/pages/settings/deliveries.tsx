@@ -23,7 +23,8 @@ import { toast } from '../../ui/toast.tsx';
 const PAGE = 50;
 const REFRESH_MS = 6_000;
 
-export function Deliveries({ enterprise }: { enterprise: string }) {
+/** `isPaused`: what is sent again waits. */
+export function Deliveries({ enterprise, isPaused }: { enterprise: string; isPaused: boolean }) {
   const client = clientOf(enterprise);
   const [state, setState] = useState('');
   const list = useCursorList<WebhookDelivery>(
@@ -123,7 +124,9 @@ export function Deliveries({ enterprise }: { enterprise: string }) {
           ) : null}
         </>
       )}
-      {isReplaying ? <Replay enterprise={enterprise} onClose={() => setReplaying(false)} onDone={list.reload} /> : null}
+      {isReplaying ? (
+        <Replay enterprise={enterprise} isPaused={isPaused} onClose={() => setReplaying(false)} onDone={list.reload} />
+      ) : null}
     </Section>
   );
 }
@@ -131,17 +134,19 @@ export function Deliveries({ enterprise }: { enterprise: string }) {
 const HOUR_MS = 3_600_000;
 
 /** What was not delivered since a time that is chosen. */
-function Replay({ enterprise, onClose, onDone }: { enterprise: string; onClose(): void; onDone(): void }) {
+function Replay(props: { enterprise: string; isPaused: boolean; onClose(): void; onDone(): void }) {
+  const { enterprise, isPaused, onClose, onDone } = props;
   const [hours, setHours] = useState('24');
   async function replay(): Promise<void> {
     const from = new Date(Date.now() - Number(hours) * HOUR_MS).toISOString();
     const { data } = await clientOf(enterprise).replayWebhooks({ body: { from, states: ['failed', 'dead'] } });
-    toast(words.replayed(data.count));
+    toast(isPaused ? words.replayWaits(data.count) : words.replayed(data.count));
     onDone();
   }
   return (
     <Confirm title={words.replay} action={words.replay} run={replay} onClose={onClose}>
       <p>{words.replayAsk}</p>
+      {isPaused ? <p>{words.replayPaused}</p> : null}
       <Select
         label={words.replaySince}
         value={hours}

@@ -14,7 +14,7 @@ import { tellOutcome } from '../../ui/delivery-state.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Check, Choices, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { useLoad } from '../../ui/load.ts';
+import { useEvery, useLoad } from '../../ui/load.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
@@ -23,6 +23,7 @@ import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Deliveries } from './deliveries.tsx';
 
+const REFRESH_MS = 6_000;
 const OPT_IN = ['call.ringing', 'call.answered', 'tool.failed', 'lead.updated', 'workspace.limit_reached'] as const;
 
 export function Webhooks({ enterprise }: { enterprise: string }) {
@@ -38,6 +39,8 @@ export function Webhooks({ enterprise }: { enterprise: string }) {
     },
     [enterprise],
   );
+  // A receiver comes back, or fails again, by itself.
+  useEvery(REFRESH_MS, webhook.reload, webhook.data != null);
   const [open, setOpen] = useState<'set' | 'remove' | 'rotate' | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const mayWrite = may('settings:write');
@@ -73,7 +76,12 @@ export function Webhooks({ enterprise }: { enterprise: string }) {
           }
         </Shown>
       </Section>
-      {webhook.data == null ? null : <Deliveries enterprise={enterprise} />}
+      {webhook.data == null ? null : (
+        <Deliveries
+          enterprise={enterprise}
+          isPaused={!webhook.data.enabled || webhook.data.breaker.state !== 'closed'}
+        />
+      )}
       {open === 'set' ? (
         <ReceiverDialog
           enterprise={enterprise}

@@ -10,7 +10,7 @@ export const statusWords: Readonly<Record<string, string>> = {
 };
 
 export const endedWords: Readonly<Record<string, string>> = {
-  user_hangup: 'Caller hung up',
+  user_hangup: 'The person on the line hung up',
   agent_hangup: 'Agent hung up',
   operator_hangup: 'Hung up by a person',
   api_hangup: 'Hung up by the API',
@@ -50,6 +50,12 @@ export const endedWords: Readonly<Record<string, string>> = {
   node_lost: 'Machine lost',
   internal_error: 'Internal fault',
   submission_unknown: 'Unknown whether it was placed',
+};
+
+/** `user_hangup` where it is known who called whom. */
+export const hungUpWords: Readonly<Record<string, string>> = {
+  inbound: 'The caller hung up',
+  outbound: 'The person called hung up',
 };
 
 export const faultWords: Readonly<Record<string, string>> = {
@@ -137,6 +143,7 @@ export const filterWords: Readonly<Record<string, string>> = {
   successful: 'Successful',
   hasRecovery: 'Went on after a fault',
   hasUnclear: 'Was not understood at times',
+  hasBargeIn: 'The agent was interrupted',
   toolErrored: 'A tool failed',
   createdAfter: 'From',
   createdBefore: 'Until',

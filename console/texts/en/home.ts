@@ -64,6 +64,7 @@ export const live = {
     overloaded: 'New calls are refused: the service has more work than time. Calls in progress go on.',
   },
   open: 'Up to date',
+  personCalled: 'Person called',
   refused: 'You may not see these calls any more. What you see is old.',
   search: 'Search calls in progress',
   states: { listening: 'Listening', thinking: 'Thinking', speaking: 'Speaking' } as Record<string, string>,

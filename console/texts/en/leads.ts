@@ -48,6 +48,8 @@ export const leads = {
   importNotNumbers: (count: number) =>
     `${count} ${count === 1 ? 'row has' : 'rows have'} no number there and will not be taken.`,
   importStart: (rows: number) => `Import ${rows} ${rows === 1 ? 'row' : 'rows'}`,
+  importTwice: (count: number, hasOwnIds: boolean) =>
+    `${count} rows have a number that another row of the file has too. Each becomes a lead of its own, so the person may be called more than once${hasOwnIds ? '; rows with one and the same own id change one lead' : ''}.`,
   importTooLarge: 'The file is larger than 10 MB. Cut it into parts.',
   imports: 'Imports',
   importsEmpty: 'Nothing was imported yet',
@@ -74,6 +76,8 @@ export const leads = {
   numberHelp: 'In international form: +1 415 555 0123',
   saved: 'Saved',
   saveErrors: 'What was wrong, as CSV',
+  saveErrorsHint:
+    'With the text of each row as long as this page is open: the service keeps nothing of a row that it refused.',
   searchNumber: 'Number, as +14155550123',
   source: 'Source',
   sourceHelp:

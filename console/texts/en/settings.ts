@@ -153,6 +153,9 @@ export const webhooksWords = {
   >,
   tryNow: 'Switch on again',
   replayed: (count: number) => (count === 1 ? '1 event is being sent again' : `${count} events are being sent again`),
+  replayPaused: 'Sending is paused now: they wait until the receiver answers or sending is switched on.',
+  replayWaits: (count: number) =>
+    `${count === 1 ? '1 event waits' : `${count} events wait`} until the receiver answers or sending is switched on`,
   allStates: 'All states',
 };
 
@@ -176,7 +179,10 @@ export const widgetWords = {
   snippet: 'Snippet',
   snippetAbout: 'Put this into the page, before the end of its body.',
   agent: 'Agent',
+  chooseAgent: 'Choose one',
   noAgent: 'No agent is for the web yet.',
+  snippetHere: (host: string) =>
+    `It works on this machine alone, because you work at ${host}. Open the console at the public address of the service, and take the snippet there.`,
   preview: 'Open the hosted page',
   stored: 'Stored',
   session: 'Web sessions',
@@ -302,12 +308,14 @@ export const retentionWords = {
   holdsAbout: 'While one is placed, nothing that it covers is deleted by anything.',
   hold: 'Place a hold',
   holdCall: 'Call',
-  holdCallHelp: 'Its id. Empty: every call of the workspace.',
+  holdCallHelp: 'Its id, as its page has it under “More”.',
+  holdCovers: 'What it covers',
+  holdOne: 'One call',
   holdReason: 'Why',
   holdsEmpty: 'No hold is placed',
   release: 'Release',
   releaseAsk: 'What is past its time is deleted at the next purge.',
-  everyCall: 'Every call',
+  everyCall: 'Every call of the workspace',
   columns: { of: 'Of', reason: 'Why', by: 'Placed by', when: 'Since', actions: 'Actions' },
 };
 
@@ -349,6 +357,8 @@ export const auditWords = {
   about: 'Who did what, when and from where. Rows are chained by hashes: none can be changed or taken out unseen.',
   columns: { when: 'When', who: 'Who', what: 'What', target: 'Of what', from: 'From' },
   empty: 'Nothing was done yet',
+  everything: 'All that was done',
+  noMatch: 'Nothing matches',
   actor: 'Who',
   action: 'What',
   verified: (rows: number) =>

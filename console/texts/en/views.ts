@@ -8,7 +8,8 @@ export const viewWords = {
   shareHint: 'Whoever may see calls finds it in this menu.',
   shared: (name: string) => `${name} (shared)`,
   usual: {
-    broke: 'Cut off: answered, then failed',
+    broke: 'Ended by a fault after the answer',
+    interrupted: 'The agent was interrupted',
     slow: 'Replies slower than 1.5 s',
     unclear: 'Not understood at times',
     tool: 'A tool failed',

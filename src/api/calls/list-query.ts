@@ -29,6 +29,7 @@ const FILTERS = {
   successful: flag.optional().meta({ description: 'What the analysis found' }),
   hasRecovery: flag.optional().meta({ description: 'It went on after what carried it was lost; see `recovery`' }),
   hasUnclear: flag.optional().meta({ description: 'The caller said things in it that the script did not expect' }),
+  hasBargeIn: flag.optional().meta({ description: 'The caller cut the agent off in it' }),
   toolErrored: flag.optional().meta({ description: 'A tool failed in it' }),
   ...createdBetween(instant),
   minDuration: seconds.optional().meta({ description: 'Seconds of talk, at least' }),

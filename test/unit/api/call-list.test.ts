@@ -153,6 +153,27 @@ describe('the call log', () => {
   });
 });
 
+describe('calls in which the caller cut the agent off', () => {
+  it('are found by hasBargeIn once they are over', async () => {
+    const base = { ...DONE, idempotency_key: 'barge' };
+    const cut = await api.insertCall(api.acme, { ...base, name: 'cut' });
+    const heard = await api.insertCall(api.acme, { ...base, name: 'heard' });
+    for (const [callUuid, interrupted] of [
+      [cut, true],
+      [heard, false],
+    ] as const) {
+      await api.database.query(
+        `INSERT INTO call_turns VALUES ($1, 't1', 0, jsonb_build_object('turnId', 't1', 'role', 'agent', 'startMs', 0, 'endMs', 1,
+           'text', 'We are open.', 'heardText', 'We are', 'interrupted', $2::boolean))`,
+        [callUuid, interrupted],
+      );
+      await say(callUuid, 'yes please');
+    }
+    expect(namesOf(await list('?idempotencyKey=barge&hasBargeIn=true'))).toEqual(['cut']);
+    expect(namesOf(await list('?idempotencyKey=barge&hasBargeIn=false'))).toEqual(['heard']);
+  });
+});
+
 describe('calls in which the script was told what it did not expect', () => {
   it('are found by hasUnclear once they are over, shown with the guess, and not found when their transcript is deleted', async () => {
     const base = { ...DONE, idempotency_key: 'unclear' };
@@ -281,6 +302,7 @@ describe('a filter of the call log', () => {
     ['hasRecovery=true', ['live']],
     ['hasRecovery=false', ['long', 'busy', 'plain']],
     ['hasUnclear=true', []],
+    ['hasBargeIn=true', []],
     ['toolErrored=true', []],
     ['metadata.plan=gold', ['plain']],
     ['metadata.n=7', ['plain']],

@@ -147,7 +147,10 @@ describe('the breaker of a receiver', () => {
 
   it('is closed by enabling a URL that was never switched off, and what was tried goes again at once', async () => {
     const ids = await fail(20);
+    const { failingSince } = (await endpoint())!;
     await enableEndpoint(bench.db, WORKSPACE_ID);
+    expect(failingSince).not.toBeNull();
+    expect(await endpoint()).toMatchObject({ failuresSinceSuccess: 0, failingSince });
     expect(await breaker()).toEqual({ state: 'closed', opensAt: null, reason: null });
     expect(await openBreakers()).toEqual([]);
     expect(await bench.row(ids[0]!)).toMatchObject({ state: 'pending', attempts: 0 });

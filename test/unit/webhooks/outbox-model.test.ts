@@ -306,7 +306,8 @@ class Switch extends Base {
       if (delivery.state === 'pending' && delivery.attempts > 0) newRound(delivery);
       else if (died && delivery.state === 'dead' && delivery.deadAtMs! >= model.failingSinceMs!) newRound(delivery);
     }
-    Object.assign(model, { disabled: false, failures: 0, failingSinceMs: null });
+    const failingSinceMs = model.disabled ? null : model.failingSinceMs;
+    Object.assign(model, { disabled: false, failures: 0, failingSinceMs });
   }
   override toString = (): string => (this.on ? 'enable' : 'disable');
 }
