@@ -1,4 +1,4 @@
-/** What shows only where real calls were: long answers, failures and their reasons, tools that failed, lines at rest. */
+/** What shows only where real calls were: long answers, failures and their reasons, tools that failed, a held call. */
 import { describe, expect, it } from 'vitest';
 import { importAgent } from '../../src/agents/stored-agents.ts';
 import { setEndpoint } from '../../src/webhooks/endpoint.ts';
