@@ -1,7 +1,11 @@
-/** What shows only where real calls were: long answers, failures and their reasons, attempts, lines at rest. */
+/** What shows only where real calls were: long answers, failures and their reasons, attempts, a held call. */
 import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
+import { importAgent } from '../../src/agents/stored-agents.ts';
+import { setEndpoint } from '../../src/webhooks/endpoint.ts';
 import { setLineLimits } from '../../src/workspaces/lines.ts';
+import { sampleAgent } from '../support/sample-agent.ts';
+import { SEALER } from '../unit/api/api-fixture.ts';
 import { hasChromium } from './support/chromium.ts';
 import { useConsole } from './support/console-rig.ts';
 
@@ -59,6 +63,79 @@ describe.skipIf(!hasChromium)('a console that has seen calls', () => {
     await visit.close();
   });
 
+  it('proposes no agent for a website where there are several, and says where the snippet works', async () => {
+    for (const name of ['Ada', 'Ben']) {
+      await importAgent(rig.api.database, { slug: 'acme', definition: sampleAgent({ name, direction: 'web' }) });
+    }
+    const visit = await rig.visit('owner', '#/w/acme/settings/widget');
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    await page.getByLabel('Name', { exact: true }).fill('Shop');
+    await page.getByRole('button', { name: 'Save' }).last().click();
+    await page.getByRole('button', { name: 'Snippet' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Snippet' });
+    const agent = dialog.getByLabel('Agent');
+    await agent.waitFor();
+    expect(await agent.inputValue()).toBe('');
+    expect(await dialog.getByText('data-agent-id').count()).toBe(0);
+    await agent.selectOption('Ben');
+    await dialog.getByText('data-agent-id').waitFor();
+    await dialog.getByText('It works on this machine alone').waitFor();
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
+  it('never cuts a time, nor that somebody must not be called', async () => {
+    const { acme, database } = rig.api;
+    const callUuid = await rig.finishedCall({ name: 'Long ago' });
+    await database.query(`UPDATE calls SET created_at = '2024-11-25T15:30:00Z' WHERE call_uuid = $1`, [callUuid]);
+    await database.query(
+      `INSERT INTO leads (id, workspace_id, phone, name, status) VALUES (gen_random_uuid(), $1, '+14155550199', 'Kim', 'new')`,
+      [acme.workspaceId],
+    );
+    await database.query(
+      `INSERT INTO suppressions (workspace_id, id, phone, source) VALUES ($1, gen_random_uuid(), '+14155550199', 'api')`,
+      [acme.workspaceId],
+    );
+    const visit = await rig.visit('owner', '#/w/acme/calls', { viewport: { width: 1_280, height: 800 } });
+    const { page } = visit;
+    for (const [hash, text] of [
+      ['calls', 'Nov 25, 2024'],
+      ['leads', 'Must not be called'],
+    ] as const) {
+      await visit.go(`#/w/acme/${hash}`);
+      const cell = page.locator('.rows [role=cell]').filter({ hasText: text }).first();
+      await cell.waitFor();
+      const cut = await page.evaluate<number>(
+        `Math.max(...[...document.querySelectorAll('.rows [role=cell]')]
+          .filter((cell) => cell.textContent.includes(${JSON.stringify(text)}))
+          .map((cell) => Math.max(cell.scrollWidth - cell.clientWidth, cell.scrollHeight - cell.clientHeight)))`,
+      );
+      expect(cut, hash).toBeLessThanOrEqual(0);
+    }
+    await visit.close();
+  });
+
+  it('says of what is sent again while a receiver fails that it waits, and by itself when sending goes on', async () => {
+    const { acme, database } = rig.api;
+    await setEndpoint(database, SEALER, acme.workspaceId, 'https://example.com/hooks');
+    await database.query(
+      `UPDATE webhook_endpoints SET failures_since_success = 23, failing_since = now(), last_failure_at = now(), last_failure = 'answered 500'`,
+    );
+    const visit = await rig.visit('owner', '#/w/acme/settings/webhooks');
+    const { page } = visit;
+    await page.getByText('Paused: many tries failed').waitFor();
+    await page.getByRole('button', { name: 'Send what failed again' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send what failed again' });
+    await dialog.getByText('Sending is paused now').waitFor();
+    await dialog.getByRole('button', { name: 'Send what failed again' }).click();
+    await page.getByText('wait until the receiver answers').first().waitFor();
+    await database.query('UPDATE webhook_endpoints SET failures_since_success = 0, failing_since = NULL');
+    await page.getByText('Open for deliveries').waitFor();
+    expect(visit.errors).toEqual([]);
+    await visit.close();
+  });
+
   it('leads from a call to a legal hold on it, and says of a call that is not there what is wrong', async () => {
     const { acme, database } = rig.api;
     const callUuid = await rig.finishedCall();
@@ -67,7 +144,7 @@ describe.skipIf(!hasChromium)('a console that has seen calls', () => {
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('link', { name: 'Place a legal hold on it' }).click();
     const dialog = page.getByRole('dialog', { name: 'Place a hold' });
-    expect(await dialog.getByLabel('Call').inputValue()).toBe(callUuid);
+    expect(await dialog.getByLabel('Call', { exact: true }).inputValue()).toBe(callUuid);
     await dialog.getByLabel('Why').fill('Case 7');
     await dialog.getByRole('button', { name: 'Place a hold' }).click();
     await page.getByRole('cell', { name: 'Case 7' }).waitFor();
@@ -76,6 +153,15 @@ describe.skipIf(!hasChromium)('a console that has seen calls', () => {
     ).toEqual([{ call_uuid: callUuid }]);
     // Not asked for again by going back and forth.
     expect(page.url().endsWith('#/w/acme/settings/retention')).toBe(true);
+    // An empty id holds nothing: every call is a choice of its own.
+    await page.getByRole('button', { name: 'Place a hold' }).click();
+    expect(await dialog.getByLabel('Call', { exact: true }).getAttribute('required')).not.toBeNull();
+    await dialog.getByLabel('What it covers').selectOption('Every call of the workspace');
+    expect(await dialog.getByLabel('Call', { exact: true }).count()).toBe(0);
+    await database.query(`UPDATE calls SET recording_status = 'deleted' WHERE call_uuid = $1`, [callUuid]);
+    await visit.go(`#/w/acme/call/${callUuid}`);
+    await page.getByText('Legal hold since').waitFor();
+    await page.getByText('The recording was deleted').waitFor();
     await page.goto(`${rig.origin}/console/#/w/acme/call/0199f0a2-0000-7000-8000-000000000000`);
     await page.getByRole('heading', { level: 1, name: 'Call', exact: true }).waitFor();
     await page.getByText('There is nothing at this address').waitFor();

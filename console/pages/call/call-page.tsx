@@ -17,6 +17,7 @@ import { clockWords, msWords, Time } from '../../ui/time.tsx';
 import { Analysis } from './analysis.tsx';
 import { Details } from './details.tsx';
 import { Events } from './events.tsx';
+import { Held } from './held.tsx';
 import { ListenIn } from './listen-in.tsx';
 import { LiveControls } from './live-controls.tsx';
 import { MoreMenu } from './more-menu.tsx';
@@ -104,7 +105,7 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
       <PageHead
         title={whoOf(call)}
         heading={<Words>{whoOf(call)}</Words>}
-        about={<Facts call={call} agentName={agentName} />}
+        about={<Facts enterprise={enterprise} call={call} agentName={agentName} />}
         actions={
           <>
             {isLive && mayControl ? (
@@ -161,10 +162,11 @@ function CallView(props: { enterprise: string; call: Call; tab: string | undefin
 
 function noSound(status: string, mayHear: boolean): string {
   if (status === 'pending') return words.pendingRecording;
+  if (status === 'deleted') return words.recordingDeleted;
   return status === 'ready' && !mayHear ? words.listenNot : words.noRecording;
 }
 
-function Facts({ call, agentName }: { call: Call; agentName: string | null }) {
+function Facts({ enterprise, call, agentName }: { enterprise: string; call: Call; agentName: string | null }) {
   const p95 = (call.latency as Latency | null)?.mouthToEarMs?.p95;
   return (
     <div class="call-facts">
@@ -181,6 +183,7 @@ function Facts({ call, agentName }: { call: Call; agentName: string | null }) {
           {words.quality} {msWords(p95)}
         </span>
       )}
+      <Held enterprise={enterprise} callUuid={call.callUuid} />
     </div>
   );
 }

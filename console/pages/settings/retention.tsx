@@ -9,7 +9,7 @@ import { retentionWords as words } from '../../texts/en/settings.ts';
 import { address, replaceAddress, to } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
-import { Text } from '../../ui/field.tsx';
+import { Select, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { useLoad } from '../../ui/load.ts';
 import { Section } from '../../ui/page.tsx';
@@ -164,14 +164,15 @@ function Holds({ enterprise }: { enterprise: string }) {
   );
 }
 
-/** `of`: the id of a call; empty: not chosen yet. */
+/** `of`: the id of a call; empty: not chosen yet. Every call of the workspace is never what nobody chose. */
 function HoldDialog(props: { enterprise: string; of: string; onClose(): void; onChange(): void }) {
   const { enterprise, of, onClose, onChange } = props;
   const [callUuid, setCallUuid] = useState(of);
+  const [covers, setCovers] = useState<'call' | 'all'>('call');
   const [reason, setReason] = useState('');
   async function place(): Promise<void> {
     await clientOf(enterprise).placeLegalHold({
-      body: { callUuid: callUuid.trim() === '' ? null : callUuid.trim(), reason },
+      body: { callUuid: covers === 'all' ? null : callUuid.trim(), reason },
     });
     toast(words.stored);
     onChange();
@@ -183,14 +184,26 @@ function HoldDialog(props: { enterprise: string; of: string; onClose(): void; on
         {(faults) => (
           <>
             <Text label={words.holdReason} isRequired value={reason} fault={faults['reason']} onInput={setReason} />
-            <Text
-              label={words.holdCall}
-              help={words.holdCallHelp}
-              isMono
-              value={callUuid}
-              fault={faults['callUuid']}
-              onInput={setCallUuid}
+            <Select
+              label={words.holdCovers}
+              value={covers}
+              options={[
+                { value: 'call', label: words.holdOne },
+                { value: 'all', label: words.everyCall },
+              ]}
+              onInput={(next) => setCovers(next as typeof covers)}
             />
+            {covers === 'all' ? null : (
+              <Text
+                label={words.holdCall}
+                help={words.holdCallHelp}
+                isMono
+                isRequired
+                value={callUuid}
+                fault={faults['callUuid']}
+                onInput={setCallUuid}
+              />
+            )}
           </>
         )}
       </Form>

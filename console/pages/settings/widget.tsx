@@ -13,9 +13,11 @@ import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Area, Check, Select, Text } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { isHere } from '../../ui/link-here.ts';
 import { listOf } from '../../ui/list-of.ts';
 import { useLoad } from '../../ui/load.ts';
 import { Menu } from '../../ui/menu.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -189,8 +191,9 @@ function SnippetDialog({ enterprise, widgetKey, onClose }: DialogProps & { widge
     <Dialog title={words.snippet} isWide onClose={onClose}>
       <Shown of={agents}>
         {(all) => {
-          const agentId = chosen ?? all[0]?.id;
-          if (agentId === undefined) return <Empty title={words.noAgent} />;
+          if (all.length === 0) return <Empty title={words.noAgent} />;
+          // Of several none is proposed: a website would speak with the wrong one.
+          const agentId = chosen ?? (all.length === 1 ? all[0]!.id : '');
           const snippet = `<script async src="${location.origin}/embed.js"\n  data-public-key="${widgetKey.publicKey}"\n  data-agent-id="${agentId}"\n  data-panel="auto"></script>`;
           return (
             <div class="stack">
@@ -198,16 +201,24 @@ function SnippetDialog({ enterprise, widgetKey, onClose }: DialogProps & { widge
               <Select
                 label={words.agent}
                 value={agentId}
-                options={all.map(({ id, name }) => ({ value: id, label: name }))}
+                options={[
+                  ...(agentId === '' ? [{ value: '', label: words.chooseAgent }] : []),
+                  ...all.map(({ id, name }) => ({ value: id, label: name })),
+                ]}
                 onInput={setChosen}
               />
-              <CopyBox text={snippet} label={common.copy} />
-              <p class="soft tiny">{lookWords.snippetPanel}</p>
-              <p>
-                <a href={`/talk/${widgetKey.publicKey}/${agentId}`} target="_blank" rel="noreferrer">
-                  {words.preview}
-                </a>
-              </p>
+              {agentId === '' ? null : (
+                <>
+                  <CopyBox text={snippet} label={common.copy} />
+                  {isHere(location.hostname) ? <Notice kind="warn">{words.snippetHere(location.host)}</Notice> : null}
+                  <p class="soft tiny">{lookWords.snippetPanel}</p>
+                  <p>
+                    <a href={`/talk/${widgetKey.publicKey}/${agentId}`} target="_blank" rel="noreferrer">
+                      {words.preview}
+                    </a>
+                  </p>
+                </>
+              )}
             </div>
           );
         }}
