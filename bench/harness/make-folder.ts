@@ -5,10 +5,10 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Throws as `mkdirSync` does; not where somebody else has made it meanwhile. */
-export function makeFolder(path: string): void {
+/** Throws as `mkdirSync` does; not where somebody else has made it meanwhile. `isThere`: for tests of that. */
+export function makeFolder(path: string, isThere: (path: string) => boolean = existsSync): void {
   const missing: string[] = [];
-  for (let at = resolve(path); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (let at = resolve(path); !isThere(at); at = dirname(at)) missing.unshift(at);
   for (const folder of missing) {
     try {
       mkdirSync(folder);
