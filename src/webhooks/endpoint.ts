@@ -130,13 +130,12 @@ export async function enableEndpoint(db: Queryable, workspaceId: string): Promis
   );
   if (former === undefined) return false;
   if (former.disabledAt === null && former.failures < BREAKER_FAILURES) return true;
-  // Closing the breaker is no success. One that was switched off gets its five days anew.
-  const kept = former.disabledAt === null ? former.failingSince : null;
-  await db.query(`UPDATE webhook_endpoints SET ${HEALTHY} WHERE id = $1`, [former.id]);
-  await db.query('UPDATE webhook_endpoints SET failing_since = $2 WHERE id = $1 AND $2::timestamptz IS NOT NULL', [
-    former.id,
-    kept,
-  ]);
+  // Closing the breaker is no success: it fails since when it did. One that was switched off gets its five days anew.
+  await db.query(
+    `UPDATE webhook_endpoints SET ${SWITCHED_ON}, failing_since = CASE WHEN disabled_at IS NULL THEN failing_since END
+     WHERE id = $1`,
+    [former.id],
+  );
   await releaseBacklog(db, former.id, former.failingSince);
   return true;
 }
@@ -201,5 +200,6 @@ export function noticeOf(endpoint: Pick<WebhookEndpoint, 'disabledAt' | 'disable
   }
 }
 
-const HEALTHY = `disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failures_since_success = 0,
-  last_failure_at = NULL, last_failure = NULL`;
+const SWITCHED_ON = `disabled_at = NULL, disabled_reason = NULL, failures_since_success = 0, last_failure_at = NULL,
+  last_failure = NULL`;
+const HEALTHY = `${SWITCHED_ON}, failing_since = NULL`;
