@@ -38,7 +38,7 @@ export interface DayRemoval {
   drop(nowEpochMs: number): Promise<string[]>;
 }
 
-/** Neither function rejects for a table that is in use or a single day that fails; both do when the database is away. */
+/** Neither rejects for a table that is in use or a single day that fails; both do when the database is away. */
 export function createDayRemoval({ database, log }: { database: Database; log: Logger }): DayRemoval {
   /** By partition: a call that kept something of it at the last look, so that a day is not gone through each hour. */
   const keepers = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** The hourly purge drops a day of which nothing is kept, and of all others removes the rows of those calls that are due. */
+/** The hourly purge drops a day of which nothing is kept; of the others it removes the rows of calls that are due. */
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

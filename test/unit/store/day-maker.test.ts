@@ -1,4 +1,4 @@
-/** Partitions by day: where rows go, that the days to come are made by whichever node, and that one call's day is read. */
+/** Partitions by day: where rows go, that any node makes the days to come, and that only days asked for are read. */
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
