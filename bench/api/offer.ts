@@ -25,7 +25,8 @@ export interface OfferedAnswer {
   sentAtEpochMs: number;
 }
 
-const CONNECTIONS = 128;
+/** More than a service has requests in hand before it refuses some, so that none waits here. */
+const CONNECTIONS = 2_048;
 
 export async function offer(options: OfferOptions): Promise<OfferedAnswer[]> {
   const pool = new Pool(options.baseUrl, { connections: CONNECTIONS, pipelining: 1 });

@@ -6,12 +6,12 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import { gauge, type MetricFamily } from '../../media/contract/metrics.ts';
 import { countOwed } from '../analysis/analysis-jobs.ts';
-import { ACTIVE_STATUSES } from '../calls/active-statuses.ts';
+import { ACTIVE, ACTIVE_STATUSES } from '../calls/active-statuses.ts';
 import type { Queryable } from '../store/database.ts';
 
 const LIMIT_MS = 2_000;
 
-const READ_LIVE = `SELECT status, count(*)::int AS count FROM calls WHERE status = ANY($1) GROUP BY status`;
+const READ_LIVE = `SELECT status, count(*)::int AS count FROM calls WHERE status IN ${ACTIVE} GROUP BY status`;
 const READ_BACKLOG = `
   SELECT count(*)::int AS pending, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS oldest_seconds
   FROM webhook_deliveries WHERE state = 'pending'`;
@@ -30,7 +30,7 @@ export async function databaseFamilies(deps: { database: Queryable; clock: Clock
     cancel = deps.clock.after(LIMIT_MS, () => resolve(null));
   });
   const read = Promise.all([
-    deps.database.query<{ status: string; count: number }>(READ_LIVE, [ACTIVE_STATUSES]),
+    deps.database.query<{ status: string; count: number }>(READ_LIVE),
     deps.database.query<{ pending: number; oldest_seconds: number }>(READ_BACKLOG),
     deps.database.query<Record<'dead' | (typeof DISABLED_REASONS)[number], number>>(READ_RECEIVERS),
     countOwed(deps.database),

@@ -122,7 +122,7 @@ export async function readWebhooksBehind(database: Queryable, workspaceId: strin
     `SELECT p.url, p.disabled_at IS NULL AS enabled, p.failing_since AS "failingSince", coalesce(b.waiting, 0)::int AS waiting,
             b.oldest AS "oldestAt"
      FROM webhook_endpoints p LEFT JOIN LATERAL (
-       SELECT count(*) AS waiting, min(e.created_at) AS oldest FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id
+       SELECT count(*) AS waiting, min(d.created_at) AS oldest FROM webhook_deliveries d
        WHERE d.endpoint_id = p.id AND d.state = 'pending'
      ) b ON true WHERE p.workspace_id = $1 AND p.removed_at IS NULL`,
     [workspaceId],

@@ -53,6 +53,12 @@ const KEEP_HOURS = 24;
 /** No request runs this long (a carrier gets 5 s, twice at most): its process died. */
 const STALE_AFTER_SECONDS = 60;
 
+/**
+ * Calls of a key's request: made since it began, and found by their ids, which begin with the time, however many calls
+ * the workspace has. Who makes an id goes by its machine's clock; the column goes by the database's.
+ */
+const MADE_SINCE_KEY = `c.created_at > k.created_at - interval '5 seconds' AND c.call_uuid >= (lpad(to_hex(
+         floor(extract(epoch FROM k.created_at - interval '5 minutes') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 /** A key is one path's: the same text may stand for another request elsewhere. */
 const PATH_OF_CALL = `coalesce(c.idempotency_path, 'POST /api/outbound-call')`;
 const WHERE_KEY = 'workspace_id = $1 AND method_path = $2 AND key = $3';
@@ -128,7 +134,7 @@ export async function holdIfCallExists(database: Queryable, scope: IdempotencySc
      FROM calls c
      WHERE k.workspace_id = $1 AND k.method_path = $2 AND k.key = $3 AND k.state = 'running'
        AND c.workspace_id = $1 AND c.idempotency_key = $3 AND ${PATH_OF_CALL} = $2 AND c.submission IS DISTINCT FROM 'refused'
-       AND c.created_at > k.created_at - interval '5 seconds'
+       AND ${MADE_SINCE_KEY}
      RETURNING 1 AS one`,
     parametersOf(scope),
   );
@@ -160,7 +166,8 @@ export async function settleIdempotency(
 }
 
 const PURGE_BATCH = 1_000;
-const IS_OLD = `state <> 'unknown' AND created_at < clock_timestamp() - interval '${KEEP_HOURS} hours'`;
+/** By a time that stands while the statement runs: an index is not asked for one that does not. */
+const IS_OLD = `state <> 'unknown' AND created_at < now() - interval '${KEEP_HOURS} hours'`;
 
 /**
  * Forgets what is older than 24 h. Keys that wait for an outcome stay. A key that is taken anew
@@ -241,7 +248,7 @@ async function resumeStale(
   const [call] = await database.query<BegunCall>(
     `${SELECT_BEGUN} AND c.idempotency_key = $3 AND ${PATH_OF_CALL} = $2
         AND (c.submission IS DISTINCT FROM 'refused' OR c.ended_reason = ANY ($4::text[]))
-        AND c.created_at > k.created_at - interval '5 seconds'
+        AND ${MADE_SINCE_KEY}
       ORDER BY c.call_uuid DESC LIMIT 1`,
     [...parametersOf(scope), CARRIER_REFUSAL_CODES],
   );

@@ -122,9 +122,10 @@ const REMOVE_EVENTS_SQL = `
   DELETE FROM webhook_events AS v WHERE v.id = ANY ($1)
     AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.event_id = v.id)`;
 
+/** The oldest first, and each looked up by itself: as joins, both would be done with the tables whole. */
 const EMPTY_SQL = `
-  UPDATE webhook_events SET body = '' WHERE id IN (
+  UPDATE webhook_events SET body = '' WHERE id = ANY (ARRAY(
     SELECT v.id FROM webhook_events AS v WHERE v.created_at < $1 AND v.body <> ''
-      AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.event_id = v.id AND d.state <> 'delivered')
-    LIMIT $2)
+      AND (SELECT bool_and(d.state = 'delivered') FROM webhook_deliveries AS d WHERE d.event_id = v.id) IS NOT FALSE
+    ORDER BY v.created_at LIMIT $2))
   RETURNING id`;
