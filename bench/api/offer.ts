@@ -31,7 +31,8 @@ export interface OfferedAnswer {
   sentAtEpochMs: number;
 }
 
-const CONNECTIONS = 128;
+/** More than a service has requests in hand before it refuses some, so that none waits here. */
+const CONNECTIONS = 2_048;
 
 export async function offer({ baseUrl, apiKey, ...options }: OfferOptions): Promise<OfferedAnswer[]> {
   return offerTo([{ baseUrl, apiKey }], { ...options, connections: CONNECTIONS });

@@ -43,6 +43,7 @@ export interface MediaCodec {
    * by the next call.
    */
   audioMessage(frames: Uint8Array, start: number, lengthBytes: number): Uint8Array;
+  /** `name`: at most 24 letters, digits and `-`. The bytes are rewritten by the next call, too. */
   checkpointMessage(name: string): Uint8Array;
   /** The far end drops all that it has not played. */
   clearMessage(): Uint8Array;

@@ -58,7 +58,9 @@ export class Visitor {
   hear(samples: Int16Array, rateHz: number): void {
     const mulaw = toLine(samples, rateHz);
     const nowMs = this.#clock.nowMs();
-    this.#recording?.heard(this.#judge.agentFrame(nowMs, mulaw), mulaw);
+    // By itself: behind a `?.` the judge would hear only what is kept.
+    const playedAtMs = this.#judge.agentFrame(nowMs, mulaw);
+    this.#recording?.heard(playedAtMs, mulaw);
     const last = this.resumes.at(-1);
     if (last?.resumedAfterMs === null && mulaw.some(isSound)) last.resumedAfterMs = nowMs - last.atMs;
   }

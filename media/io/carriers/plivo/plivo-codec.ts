@@ -9,6 +9,7 @@ import { frameBytesOf, type LegFormat } from '../../../contract/audio-format.ts'
 import type { FramesPerMessage } from '../../../contract/carriers.ts';
 import type { Decoded, MediaCodec, MediaCodecFactory, StreamEvents, StreamStart } from '../media-codec.ts';
 import { MediaScan } from '../media-scan.ts';
+import { CheckpointMessages } from './checkpoint-messages.ts';
 
 const MOST_FRAMES = 3;
 /** Room for the largest message that the socket server delivers: 64 KiB of base64 are 48 KiB of audio. */
@@ -45,6 +46,7 @@ class PlivoCodec implements MediaCodec {
   readonly #scratch: Uint8Array;
   readonly #scan: MediaScan;
   #streamId = '';
+  #checkpoints = new CheckpointMessages('');
 
   constructor(
     events: StreamEvents,
@@ -89,7 +91,7 @@ class PlivoCodec implements MediaCodec {
   }
 
   checkpointMessage(name: string): Uint8Array {
-    return utf8(JSON.stringify({ event: 'checkpoint', streamId: this.#streamId, name }));
+    return this.#checkpoints.named(name);
   }
 
   clearMessage(): Uint8Array {
@@ -123,6 +125,7 @@ class PlivoCodec implements MediaCodec {
       case 'start': {
         const start = startOf(field(body, 'start'));
         this.#streamId = start.streamId;
+        this.#checkpoints = new CheckpointMessages(start.streamId);
         events.started(start);
         return 'event';
       }

@@ -13,7 +13,7 @@ import type { FrameClock } from '../../frame-clock.ts';
 import type { MediaSocket, SocketEvents } from '../../socket-server/media-socket-server.ts';
 import type { CallLeg, LegEnd, LegListener } from '../core/call-leg.ts';
 import { CallRings } from '../core/call-rings.ts';
-import { type LegCounters, NO_SOUND, soundCounters } from '../core/leg-counters.ts';
+import { type LegCounters, noCounters, soundCounters } from '../core/leg-counters.ts';
 import { isTooFast } from '../core/pace.ts';
 import type { SoundTap } from '../core/sound-tap.ts';
 import { Uplink } from '../core/uplink.ts';
@@ -70,10 +70,11 @@ export class CarrierLeg implements CallLeg, StreamEvents {
   }
 
   get counters(): LegCounters {
-    const { badMessages } = this.#rare;
-    const sound = this.#rings === null ? NO_SOUND : soundCounters(this.#rings, this.#uplink!, this.#playout!);
-    const sendsDropped = this.#playout?.sendsDropped ?? 0;
-    return { ...sound, badMessages, sendsDropped, peerCloseCode: this.#peerCloseCode };
+    const counters = this.#rings === null ? noCounters() : soundCounters(this.#rings, this.#uplink!, this.#playout!);
+    counters.badMessages = this.#rare.badMessages;
+    counters.sendsDropped = this.#playout?.sendsDropped ?? 0;
+    counters.peerCloseCode = this.#peerCloseCode;
+    return counters;
   }
 
   /** Ms since the stream began; 0 before. */

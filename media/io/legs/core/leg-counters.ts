@@ -22,44 +22,54 @@ export interface LegCounters {
   peerCloseCode: number;
 }
 
-/** What came over the sockets is each leg's own to count. */
-export type SoundCounters = Omit<LegCounters, 'badMessages' | 'sendsDropped' | 'peerCloseCode'>;
-
 /** What the rings count; the rest is the uplink's and the playout's. */
 export type RingCounters = Pick<
-  SoundCounters,
+  LegCounters,
   'underrunFrames' | 'uplinkRefusedFrames' | 'downlinkRefusedFrames' | 'recordRefusedFrames'
 >;
 
 /** Of a leg that has not begun. */
-export const NO_SOUND: SoundCounters = {
-  receivedFrames: 0,
-  playedFrames: 0,
-  droppedFrames: 0,
-  underrunFrames: 0,
-  uplinkRefusedFrames: 0,
-  downlinkRefusedFrames: 0,
-  recordRefusedFrames: 0,
-  gaps: 0,
-  gapMs: 0,
-  wildTimestamps: 0,
-  firstSentMs: -1,
-};
+export function noCounters(): LegCounters {
+  return {
+    receivedFrames: 0,
+    playedFrames: 0,
+    droppedFrames: 0,
+    underrunFrames: 0,
+    uplinkRefusedFrames: 0,
+    downlinkRefusedFrames: 0,
+    recordRefusedFrames: 0,
+    gaps: 0,
+    gapMs: 0,
+    wildTimestamps: 0,
+    badMessages: 0,
+    sendsDropped: 0,
+    firstSentMs: -1,
+    peerCloseCode: 0,
+  };
+}
 
+/**
+ * What of it is sound; what came over the sockets is each leg's own to fill in. One object that does not grow: behind
+ * a spread it would be copied again and again, for each leg at each report.
+ */
 export function soundCounters(
   rings: { readonly counters: RingCounters },
   uplink: { readonly receivedFrames: number; readonly timeline: StreamTimeline },
   playout: { readonly playedFrames: number; readonly droppedFrames: number; readonly firstSentMs: number },
-): SoundCounters {
+): LegCounters {
   const { gaps, gapMs, wildTimestamps } = uplink.timeline;
-  return {
-    ...rings.counters,
-    receivedFrames: uplink.receivedFrames,
-    playedFrames: playout.playedFrames,
-    droppedFrames: playout.droppedFrames,
-    gaps,
-    gapMs: Math.round(gapMs),
-    wildTimestamps,
-    firstSentMs: Math.round(playout.firstSentMs),
-  };
+  const { underrunFrames, uplinkRefusedFrames, downlinkRefusedFrames, recordRefusedFrames } = rings.counters;
+  const counters = noCounters();
+  counters.receivedFrames = uplink.receivedFrames;
+  counters.playedFrames = playout.playedFrames;
+  counters.droppedFrames = playout.droppedFrames;
+  counters.underrunFrames = underrunFrames;
+  counters.uplinkRefusedFrames = uplinkRefusedFrames;
+  counters.downlinkRefusedFrames = downlinkRefusedFrames;
+  counters.recordRefusedFrames = recordRefusedFrames;
+  counters.gaps = gaps;
+  counters.gapMs = Math.round(gapMs);
+  counters.wildTimestamps = wildTimestamps;
+  counters.firstSentMs = Math.round(playout.firstSentMs);
+  return counters;
 }

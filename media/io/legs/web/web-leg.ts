@@ -23,7 +23,7 @@ import type { CallBlock } from '../../../rings/call-block.ts';
 import type { FrameClock } from '../../frame-clock.ts';
 import type { MediaSocket } from '../../socket-server/media-socket-server.ts';
 import type { CallLeg, LegEnd, LegListener } from '../core/call-leg.ts';
-import { type LegCounters, NO_SOUND } from '../core/leg-counters.ts';
+import { type LegCounters, noCounters } from '../core/leg-counters.ts';
 import type { SoundTap } from '../core/sound-tap.ts';
 import type { AudioWish, ClientMessage, Visitor } from './client-messages.ts';
 import { InboundMessages } from './inbound-messages.ts';
@@ -93,12 +93,11 @@ export class WebLeg implements CallLeg {
   }
 
   get counters(): LegCounters {
-    return {
-      ...(this.#sound?.counters ?? NO_SOUND),
-      badMessages: this.#inbound.badMessages + (this.#sound?.microphone.badSounds ?? 0),
-      sendsDropped: this.#line.sendsDropped,
-      peerCloseCode: this.#peerCloseCode,
-    };
+    const counters = this.#sound?.counters ?? noCounters();
+    counters.badMessages = this.#inbound.badMessages + (this.#sound?.microphone.badSounds ?? 0);
+    counters.sendsDropped = this.#line.sendsDropped;
+    counters.peerCloseCode = this.#peerCloseCode;
+    return counters;
   }
 
   /** Ms of session, without the time in which it stood still. */

@@ -6,7 +6,7 @@
 import type { NegotiatedAudio, WebSetup } from '../../../contract/live-session.ts';
 import type { CallBlock } from '../../../rings/call-block.ts';
 import { CallRings } from '../core/call-rings.ts';
-import { type SoundCounters, soundCounters } from '../core/leg-counters.ts';
+import { type LegCounters, soundCounters } from '../core/leg-counters.ts';
 import type { SoundTap } from '../core/sound-tap.ts';
 import { Microphone } from './microphone.ts';
 import type { OutboundMessages } from './outbound-messages.ts';
@@ -64,13 +64,10 @@ export class WebSound {
     this.playout.finish(nowMs);
   }
 
-  get counters(): SoundCounters {
-    const { microphone, playout } = this;
-    const counted = soundCounters(this.rings, this.#uplink, playout);
-    return {
-      ...counted,
-      droppedFrames: counted.droppedFrames + playout.skippedFrames,
-      uplinkRefusedFrames: counted.uplinkRefusedFrames + microphone.refusedFrames,
-    };
+  get counters(): LegCounters {
+    const counters = soundCounters(this.rings, this.#uplink, this.playout);
+    counters.droppedFrames += this.playout.skippedFrames;
+    counters.uplinkRefusedFrames += this.microphone.refusedFrames;
+    return counters;
   }
 }
