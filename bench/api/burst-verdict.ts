@@ -28,7 +28,7 @@ export function burstFaults({ requests, dialled, stored }: BurstOutcome): string
     else if (status !== 200 && !(Number(headers['retry-after']) >= 1)) add('were refused without Retry-After', to);
     if (status === 200 && rang === 0) add('were acknowledged and not dialled', to);
     if (status === 200 && !stored.has(body.callUuid ?? '')) add('were acknowledged and are not stored', to);
-    if ((status === 429 || status === 503) && rang > 0) add('were refused and dialled', to);
+    if (status !== 200 && rang > 0) add('were refused and dialled', to);
     if (rang > 1) add('were dialled more than once', to);
   }
   return [...found].map(([kind, all]) => `${all.length} ${kind}, the first: ${all[0]}`);

@@ -25,7 +25,7 @@ interface PartPressure {
 
 export interface Pressure {
   parts: PartPressure[];
-  /** Sessions by what they do, mean of all samples, the most first: `IO:WalSync`, `on a core`, `in a transaction, idle`. */
+  /** Sessions by what they do, mean, the most first: `IO:WalSync`, `on a core`, `in a transaction, idle`. */
   sessions: [what: string, mean: number][];
   samples: number;
 }
