@@ -33,6 +33,14 @@ const STORMS = ['fault/random-deaths', 'alone/siege', 'fault/webhook-history'].m
 /** Visitors who speak and listen in real time. */
 const VISITS = ['conversation', 'free-conversation', 'console-listening'].map((name) => `test/browser/${name}.test.ts`);
 
+/**
+ * They wait for most of their time, for calls, timers and ends, in many tests one after the other: `npm test` runs them
+ * beside what only computes. Behind it, they left the processor idle.
+ */
+const WAITS = ['load/*', 'call-cost', 'placements', 'providers/conformance'].map(
+  (name) => `test/integration/${name}.test.ts`,
+);
+
 /** Code that others' objects went through is compiled for those too, and makes other garbage. */
 const BY_ITSELF = ['test/integration/frame-path-garbage.test.ts'];
 
@@ -84,7 +92,8 @@ class LongestFirst extends BaseSequencer {
 /**
  * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` and
  * `fault` hold those that hold conversations, of which `fault` are those in which something dies. `storms` load the
- * machine, and come last. `npm test` runs `alone`, `visits` and `storms` beside the others (`scripts/test-lanes.mjs`).
+ * machine, and come last. `npm test` runs `alone`, `visits` and `storms` beside the others, and `waits` beside `unit`
+ * (`scripts/test-lanes.mjs`).
  */
 export default defineConfig({
   test: {
@@ -109,9 +118,21 @@ export default defineConfig({
           name: 'integration',
           retry: REPEATS,
           include: ['test/integration/**/*.test.ts'],
-          exclude: BY_ITSELF,
+          exclude: [...BY_ITSELF, ...WAITS],
           pool: 'forks',
           isolate: false,
+        },
+      },
+      {
+        test: {
+          ...PATIENT,
+          name: 'waits',
+          retry: REPEATS,
+          include: WAITS,
+          pool: 'forks',
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 3 },
         },
       },
       {

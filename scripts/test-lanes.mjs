@@ -1,7 +1,8 @@
 /**
- * The whole of the tests in two lanes side by side, because each by itself leaves the processor idle for much of its
- * time: conversations in real time wait for speech, services for their start. Who talks is heard in time, so all else
- * takes what is left: the checks and the unit tests first, then what starts services and browsers.
+ * The whole of the tests in lanes side by side, because each by itself leaves the processor idle for much of its time:
+ * conversations in real time wait for speech, services for their start, load tests for calls to end. Who talks is heard
+ * in time, so all else takes what is left: the checks and the unit tests first, beside what mostly waits, then what
+ * starts services and browsers.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { runChecks } from './check.mjs';
 
 /** Vitest runs one after another what of one run has different numbers of workers, so they are different runs. */
 const TALK = ['alone', 'visits', 'storms'];
+const WAITS = ['waits'];
 const PROCESSES = ['integration', 'by itself', 'browser'];
 /** A third of the weight of who talks, so that it goes on also where those fill the machine. */
 const BEHIND = ['nice', '-n', '5'];
@@ -79,12 +81,14 @@ const projectArgs = (projects) => projects.flatMap((project) => ['--project', pr
 
 async function runBehind(notes) {
   const under = hasCommand(BEHIND[0]) ? BEHIND : [];
+  const waits = runVitest('waits', projectArgs(WAITS), notes, { under });
   const checks = await runChecks({ under });
   const units = [...projectArgs(['unit']), `--maxWorkers=${availableParallelism() + 1}`];
   return [
     { code: 0, counts: { ...checks, skipped: 0, repeated: [], failures: [] } },
     await runVitest('unit', units, notes, { under }),
     await runVitest('processes', projectArgs(PROCESSES), notes, { under }),
+    await waits,
   ];
 }
 

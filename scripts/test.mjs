@@ -3,7 +3,7 @@
  * `N passed, N failed, N skipped`; a test that passed only the second time is named before that. Arguments are passed
  * on to vitest (`npm test -- test/unit/media`): then only those run. `PARLEY_TEST_COSTS=1`: with what each file cost.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
@@ -25,7 +25,8 @@ const DEBIAN_PACKAGES = [
   { command: 'openssl', packages: ['openssl'] },
 ];
 
-function ensureDebianPackages() {
+/** Resolves when there is nothing more to install; begun at once, and on its way while npm installs. */
+async function ensureDebianPackages() {
   const missing = DEBIAN_PACKAGES.filter(({ command }) => !hasCommand(command)).flatMap(({ packages }) => packages);
   if (missing.length === 0) return;
   if (process.getuid?.() !== 0 || !hasCommand('apt-get')) {
@@ -34,19 +35,25 @@ function ensureDebianPackages() {
     );
     return;
   }
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const apt = (...args) => spawnSync('apt-get', args, { env, stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
   console.log(`installing ${missing.join(', ')}`);
-  const install = ['install', '-y', '-q', '--no-install-recommends', ...missing];
-  if (!apt(...install) && !(apt('update', '-q') && apt(...install))) {
-    console.log(`could not install ${missing.join(', ')}: the tests that need them will be skipped`);
-  }
+  // A shell goes on by itself while this process waits for npm.
+  const install = 'apt-get install -y -q --no-install-recommends "$@"';
+  const child = spawn('sh', ['-c', `${install} || { apt-get update -q && ${install}; }`, 'sh', ...missing], {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const isInstalled = await new Promise((resolve) => {
+    child.once('error', () => resolve(false));
+    child.once('close', (code) => resolve(code === 0));
+  });
+  if (!isInstalled) console.log(`could not install ${missing.join(', ')}: the tests that need them will be skipped`);
 }
 
-ensurePackages({ whole: true });
 const only = process.argv.slice(2);
-if (only.length === 0) ensureDebianPackages();
+const debian = only.length === 0 ? ensureDebianPackages() : undefined;
+ensurePackages({ whole: true });
 ensureBuilt();
+await debian;
 const suiteLog = join(root, 'dist', 'test-log.txt');
 const costs = join(root, 'dist', 'test-costs.txt');
 const wantsCosts = Boolean(process.env.PARLEY_TEST_COSTS);

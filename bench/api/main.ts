@@ -3,7 +3,7 @@
  * `POST /api/outbound-call`, open loop, on the real service with a database that waits for its disk; the emulated
  * carrier accepts; with --whole-life each phone is busy, and the call's callbacks, end and webhook are part of the
  * load; with --live so many calls talk beside it. Limits are raised out of the way, that of webhooks to one URL too.
- * The first fifth warms up and is not counted.
+ * The first fifth warms up and is not counted. With --burst instead: `bursts.ts`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { readOptions } from '../harness/options.ts';
 import { percentile } from '../harness/percentile.ts';
+import { runBursts } from './bursts.ts';
 import { cpuSeconds } from './cpu.ts';
 import { talkOf } from './live-talk.ts';
 import { type OfferedAnswer, offer } from './offer.ts';
@@ -26,6 +27,10 @@ const { values } = readOptions({
     redis: { type: 'string' },
     'whole-life': { type: 'boolean', default: false },
     live: { type: 'string', default: '0' },
+    burst: { type: 'string' },
+    'burst-seconds': { type: 'string', default: '1' },
+    bursts: { type: 'string', default: '3' },
+    nodes: { type: 'string', default: '2' },
   },
   meanings: {
     rate: '<N> requests a second',
@@ -33,8 +38,21 @@ const { values } = readOptions({
     redis: '<url> limits and queue in this Redis',
     'whole-life': 'calls are answered and ended too',
     live: '<N> calls that talk meanwhile, without sound',
+    burst: '<N> instead: bursts of so many placements a second, to several nodes on one PostgreSQL',
+    'burst-seconds': '<N> how long a burst is',
+    bursts: '<N> how many bursts',
+    nodes: '<N> 1 or 2 nodes',
   },
 });
+if (values.burst !== undefined) {
+  const isGood = await runBursts({
+    perSecond: Number(values.burst),
+    seconds: Number(values['burst-seconds']),
+    bursts: Number(values.bursts),
+    nodes: Number(values.nodes),
+  });
+  process.exit(isGood ? 0 : 1);
+}
 const perSecond = Number(values.rate);
 const seconds = Number(values.seconds);
 const wholeLife = values['whole-life'];

@@ -45,6 +45,7 @@ export interface EmulatedCall {
 }
 
 export interface EmulatorProcess {
+  pid: number | undefined;
   apiBase: string;
   /** Of the account that it has, as the carrier declares them. */
   credentials: typeof EMULATED_ACCOUNT;
@@ -84,6 +85,7 @@ export async function startEmulatorProcess(
     });
   });
   return {
+    pid: child.pid,
     apiBase,
     credentials: EMULATED_ACCOUNT,
     onEvent: (listener) => listeners.add(listener),

@@ -44,7 +44,7 @@ beforeAll(async () => {
     // Not volatile: a database that is killed must have kept what it said it had.
     log: () => {},
   });
-  database = openDatabase({ connectionString: gateway.service.databaseUrl, maxConnections: 2, onIdleError: () => {} });
+  database = openOwn();
 });
 
 afterAll(async () => {
@@ -52,6 +52,9 @@ afterAll(async () => {
   await gateway?.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });
+
+const openOwn = (): Database =>
+  openDatabase({ connectionString: gateway.service.databaseUrl, maxConnections: 2, onIdleError: () => {} });
 
 const place = (number: string) =>
   gateway.client.place({ to: number, agentId: gateway.agentId, enterprise: gateway.enterprise, from: gateway.lineId });
@@ -188,6 +191,8 @@ describe('under calls that talk', () => {
 
   test('the database is told to end, and waits for its sessions to leave: they do, it comes back, and the same', async () => {
     const calls = await talking(6);
+    // Ours would be waited for as well, until they had been idle for two minutes.
+    await database.close();
     const [before] = databasePids(gateway.service);
     signal(before, 'SIGTERM');
     // As many at once as need sessions that are not there: the refusal is how a client learns of it.
@@ -198,6 +203,7 @@ describe('under calls that talk', () => {
       const pid = gateway.service.postgres?.pid();
       return pid !== undefined && pid !== before;
     });
+    database = openOwn();
     await untilReady();
     const all = await ended(calls);
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));

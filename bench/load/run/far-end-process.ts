@@ -4,6 +4,7 @@
  */
 import type { MeasuredCall } from '../contract/measured-call.ts';
 import type { PlannedCall } from '../contract/planned-call.ts';
+import { Clips } from '../speech/clips.ts';
 import type { DrivenTarget } from '../targets/driven-target.ts';
 import { openTarget } from '../targets/make-target.ts';
 import type { FarEndOrder, FromFarEnd } from './far-end-orders.ts';
@@ -13,6 +14,7 @@ import { createRunClock, type SettableRunClock } from './run-clock.ts';
 
 const SECOND_MS = 1_000;
 const ownLoad = new OwnLoad();
+const clips = new Clips();
 let target: DrivenTarget | null = null;
 let clock: SettableRunClock;
 let isHangingUp = false;
@@ -60,7 +62,7 @@ async function callAtItsInstant(planned: PlannedCall): Promise<MeasuredCall> {
 async function open({ plan, clockBeganAtMs }: Extract<FarEndOrder, { order: 'open' }>): Promise<void> {
   try {
     clock = createRunClock(clockBeganAtMs);
-    target = await openTarget(plan, { clock, frameSent: (lateMs) => ownLoad.frameSent(lateMs) });
+    target = await openTarget(plan, { clock, clips, frameSent: (lateMs) => ownLoad.frameSent(lateMs) });
     setInterval(() => say({ said: 'second', ...ownLoad.take() }), SECOND_MS).unref();
     say({ said: 'opened', carrierBase: target.carrierBase ?? null, fault: null });
   } catch (error) {
@@ -71,6 +73,8 @@ async function open({ plan, clockBeganAtMs }: Extract<FarEndOrder, { order: 'ope
 async function check(): Promise<void> {
   try {
     const { version } = await target!.check();
+    // Before a call waits for them, and not for a target that is none.
+    await clips.ready();
     say({ said: 'checked', fault: null, version });
   } catch (error) {
     say({ said: 'checked', fault: messageOf(error), version: null });

@@ -31,18 +31,18 @@ type Sound = Uint8Array;
 
 /** Of every `talk` that a run may meet: the tool's own sentences, and files by their paths. */
 export class Clips {
-  readonly #own: Promise<readonly Sound[]>;
+  #own: Promise<readonly Sound[]> | null = null;
   readonly #files = new Map<string, Promise<Sound>>();
   readonly #frames = new Map<Sound, Clip>();
 
-  constructor() {
-    this.#own = ownSounds().then((sounds) => sounds.map(({ mulaw }) => mulaw));
-    this.#own.catch(() => {});
+  /** Resolves when the tool's own sentences are there. Until somebody asks, nothing is said. */
+  async ready(): Promise<void> {
+    await this.#ownSounds();
   }
 
   /** Never empty. Rejects with the fault of a file that is no 8 kHz mono 16-bit WAV, or holds silence alone. */
   async of(talk: Talk): Promise<readonly Sound[]> {
-    if (talk.kind !== 'turns' || talk.clips.length === 0) return this.#own;
+    if (talk.kind !== 'turns' || talk.clips.length === 0) return this.#ownSounds();
     return Promise.all(talk.clips.map((path) => this.#file(path)));
   }
 
@@ -55,6 +55,11 @@ export class Clips {
       this.#frames.set(sound, clip);
       return clip;
     });
+  }
+
+  #ownSounds(): Promise<readonly Sound[]> {
+    this.#own ??= ownSounds().then((sounds) => sounds.map(({ mulaw }) => mulaw));
+    return this.#own;
   }
 
   #file(path: string): Promise<Sound> {

@@ -1,17 +1,12 @@
 /** The target of a far-end process, made of its plan. The one list of what can be loaded. */
-import { Clips } from '../speech/clips.ts';
 import { BrowserTarget } from './browser/browser-target.ts';
 import type { DrivenTarget, TargetDeps } from './driven-target.ts';
 import { openParleyTarget } from './parley/parley-target.ts';
 import { StreamTarget } from './stream/stream-target.ts';
 import type { TargetPlan } from './target-plan.ts';
 
-export async function openTarget(
-  plan: TargetPlan,
-  { clock, frameSent }: Omit<TargetDeps, 'clips'>,
-): Promise<DrivenTarget> {
-  const clips = new Clips();
-  const deps = { clock, frameSent, clips };
+export async function openTarget(plan: TargetPlan, deps: TargetDeps): Promise<DrivenTarget> {
+  const { clock, frameSent, clips } = deps;
   switch (plan.kind) {
     case 'parley':
       return openParleyTarget(plan, deps);

@@ -7,6 +7,8 @@ import type { FliteVoice } from '../../../../media/engines/local/flite-voice.ts'
 import { overTheLine } from './speech-fixtures.ts';
 import { DAYS, type OpenRecogniser, openedForEach, recognise, YES_NO } from './speech-to-text-conformance.ts';
 
+const VOICES = ['slt', 'rms'] as const;
+
 export function describeHearing(name: string, voice: FliteVoice, open: OpenRecogniser): void {
   describe(`${name} hears`, () => {
     const start = openedForEach(open);
@@ -17,21 +19,18 @@ export function describeHearing(name: string, voice: FliteVoice, open: OpenRecog
       expect(heard).toEqual({ text: 'on thursday', rejected: false, final: true });
     });
 
-    it('hears at least 11 of 14 days 30 dB above white noise, and mistakes at most one for another at 20 dB', async () => {
+    it('hears at least 11 of 14 days 30 dB above white noise, and mistakes at most one of 7 for another at 20 dB', async () => {
       const recogniser = await start();
       let heardAt30 = 0;
       let mistakenAt20 = 0;
-      for (const day of DAYS) {
-        for (const name of ['slt', 'rms']) {
+      for (const [at, day] of DAYS.entries()) {
+        for (const name of VOICES) {
           const faint = await overTheLine(voice, day, { voice: name, noiseBelowDb: 30 });
           if ((await recognise(recogniser, DAYS, faint)).text === day) heardAt30++;
-          const loud = await recognise(
-            recogniser,
-            DAYS,
-            await overTheLine(voice, day, { voice: name, noiseBelowDb: 20 }),
-          );
-          if (loud.text !== day && loud.text !== '') mistakenAt20++;
         }
+        const loud = await overTheLine(voice, day, { voice: VOICES[at % VOICES.length]!, noiseBelowDb: 20 });
+        const { text } = await recognise(recogniser, DAYS, loud);
+        if (text !== day && text !== '') mistakenAt20++;
       }
       // 12 when this was written; the rest were rejected.
       expect(heardAt30).toBeGreaterThanOrEqual(11);

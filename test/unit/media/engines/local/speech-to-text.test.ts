@@ -37,6 +37,11 @@ const STRANGE = [
   'guess what happened',
   'the package arrived broken',
 ];
+/** Each voice says every other sentence. */
+const VOICES_BY_TURNS = [
+  ['slt', 'kal16'],
+  ['rms', 'awb'],
+] as const;
 
 const listenersBefore = process.listenerCount('uncaughtException');
 const voice = await loadFliteVoice();
@@ -104,18 +109,18 @@ it('sends audio in messages of 80 ms, copied, and the rest at finish', async () 
   port1.close();
 });
 
-it('accepts at most 2 of 48 strange sentences as one of 12 phrases', async () => {
+it('accepts at most 1 of 24 strange sentences as one of 12 phrases', async () => {
   const { port1, port2 } = new MessageChannel();
   serveSttClient(port1, scheduler);
   const client = createSpeechToTextClient(port2, 8000);
   const accepted: string[] = [];
-  for (const said of STRANGE) {
-    for (const name of ['slt', 'rms', 'awb', 'kal16']) {
+  for (const [at, said] of STRANGE.entries()) {
+    for (const name of VOICES_BY_TURNS[at % VOICES_BY_TURNS.length]!) {
       const { text } = await recognise(client, ANSWERS, await overTheLine(voice, said, { voice: name }));
       if (text !== '') accepted.push(`${name}: ${said} → ${text}`);
     }
   }
-  // 0 when this was written; 40 with the package's own beams.
-  expect(accepted.length, accepted.join('; ')).toBeLessThanOrEqual(2);
+  // 0 when this was written; of twice as many, by all four voices, 40 with the package's own beams.
+  expect(accepted.length, accepted.join('; ')).toBeLessThanOrEqual(1);
   port2.close();
 });
