@@ -1,14 +1,14 @@
 /** Turns what the gateway and the callee report into the story's lines. */
 
-import type { CallEvent } from '../../clients/typescript/src/client.ts';
 import type { ConversationEvent } from '../../media/contract/conversation.ts';
 import type { EmulatorEvent } from '../emulators/emulator-event.ts';
+import type { FollowedEvent } from '../harness/call-client.ts';
 import type { Story } from './story.ts';
 
 const ms = (value: number): string => `${Math.round(value)} ms`;
 
 /** The gateway's own account, from the call's event stream. */
-export function narrateGateway(story: Story, event: CallEvent): void {
+export function narrateGateway(story: Story, event: FollowedEvent): void {
   if (event.kind === 'status') {
     story.line('state', String(event.data['status']));
     return;

@@ -24,6 +24,9 @@ export interface PlacedCall {
   body: Partial<Placed> & { message?: string };
 }
 
+/** `id`: null for what stands in no log, such as partial words. */
+export type FollowedEvent = Omit<CallEvent, 'id'> & { id: string | null };
+
 /** What comes soon is seen soon; who waits for a whole conversation does not ask five times a second. */
 const POLL_MS = { first: 200, more: 25, most: 500 };
 /** Of an event stream whose service says that it comes back. */
@@ -59,7 +62,7 @@ export class CallClient {
    * Server-sent events of a call, from its beginning to its end: the generated client reads them as a list only. Told
    * to come again later, it does, as every reader of such streams.
    */
-  async *follow(callUuid: string, signal: AbortSignal): AsyncGenerator<CallEvent> {
+  async *follow(callUuid: string, signal: AbortSignal): AsyncGenerator<FollowedEvent> {
     const ask = (): Promise<Response> =>
       fetch(`${this.#base}/api/developer/calls/${callUuid}/events`, {
         headers: { authorization: `Bearer ${this.#apiKey}`, accept: 'text/event-stream' },
@@ -72,8 +75,11 @@ export class CallClient {
       answer = await ask();
     }
     if (!answer.ok || !answer.body) throw new Error(`the event stream answered ${answer.status}`);
+    let id: string | null = null;
     for await (const line of createInterface({ input: Readable.fromWeb(answer.body as never) })) {
-      if (line.startsWith('data: ')) yield JSON.parse(line.slice(6)) as CallEvent;
+      if (line.startsWith('id: ')) id = line.slice(4);
+      else if (line.startsWith('data: ')) yield { ...(JSON.parse(line.slice(6)) as Omit<FollowedEvent, 'id'>), id };
+      else if (line === '') id = null;
     }
   }
 
