@@ -6,11 +6,11 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { CallEvent } from '../../clients/typescript/src/client.ts';
 import type { ConversationEvent } from '../../media/contract/conversation.ts';
 import { loadWidgetFiles } from '../../src/api/widget/widget-files.ts';
 import { EMULATED_CALLEE_NUMBER } from '../../src/carriers/emulated-account.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
+import type { FollowedEvent } from '../harness/call-client.ts';
 import type { Gateway } from '../harness/gateway.ts';
 import type { Play } from './play.ts';
 
@@ -109,7 +109,7 @@ async function tell(gateway: Gateway, callUuid: string, response: ServerResponse
   response.end();
 }
 
-function lineOf(event: CallEvent): Line | null {
+function lineOf(event: FollowedEvent): Line | null {
   if (event.kind === 'status') return { who: 'fact', mark: 'state', text: String(event.data['status']) };
   const happened = { type: event.kind, ...event.data } as ConversationEvent;
   if (happened.type === 'latency') {
