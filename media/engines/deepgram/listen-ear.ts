@@ -52,7 +52,7 @@ const BEFORE_ONSET_MS = 500;
 const PAUSE_IS_SILENT_MS = 450;
 const END_IS_SILENT_MS = 150;
 /** For the final, however long was waited in the pause before. */
-const LEAST_WAIT_MS = 300;
+export const LEAST_WAIT_MS = 300;
 /** Words of a turn that is over for longer answer nothing. */
 const LATE_WITHIN_MS = 6_000;
 

@@ -72,7 +72,7 @@ interface Batch {
 }
 
 /** Its last words come 1.7 s after the pause at worst; the call waits 1.5 s, from the turn's end. */
-const ANSWER_WITHIN_MS = 1_300;
+export const ANSWER_WITHIN_MS = 1_300;
 /** A turn's first sound lies so far before it was certain. */
 const BEFORE_ONSET_MS = 500;
 /** A commit of less is an error. */

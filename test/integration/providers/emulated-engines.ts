@@ -17,8 +17,9 @@ import { startEmulatedVoice } from '../../../bench/emulators/providers/voice/emu
 import { startWordRecogniser } from '../../../bench/emulators/providers/word-recogniser.ts';
 import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { type Clock, systemClock } from '../../../media/contract/clock.ts';
+import { LEAST_WAIT_MS } from '../../../media/engines/deepgram/listen-ear.ts';
 import { loadFliteVoice } from '../../../media/engines/local/flite-voice.ts';
-import { ANOTHER_WITHIN_MS, ANSWER_WITHIN_MS } from '../../../media/engines/provider/hearing/socket-ear.ts';
+import { ANSWER_WITHIN_MS as LONGEST_WAIT_MS } from '../../../media/engines/openai/transcription-ear.ts';
 import { EARS, engineOf, VOICES } from '../../../media/engines/registry.ts';
 import type { MessageChange, OpenEarOfTest } from '../../unit/media/engines/call-ear-conformance.ts';
 import { grantOf, providerHarness } from '../../unit/media/engines/provider-harness.ts';
@@ -32,10 +33,11 @@ export const VOCABULARY = ['yes', 'please', 'yes please', 'no', 'no thank you'];
 const STEP_MS = 20;
 /** An ear gives up words that are later; the decoder of a busy machine may be. */
 const PATIENT_MS = 15_000;
-const GIVEN_UP_AFTER_MS: readonly number[] = [ANSWER_WITHIN_MS, ANOTHER_WITHIN_MS];
+/** All waits of ears for words lie between these, and none of the others that a test comes to. */
+const isForWords = (ms: number): boolean => ms >= LEAST_WAIT_MS && ms <= LONGEST_WAIT_MS;
 const PATIENT: Clock = {
   ...systemClock,
-  after: (ms, run) => systemClock.after(GIVEN_UP_AFTER_MS.includes(ms) ? PATIENT_MS : ms, run),
+  after: (ms, run) => systemClock.after(isForWords(ms) ? PATIENT_MS : ms, run),
 };
 const QUICK = { firstAudioMs: 5, chunkEveryMs: 1 };
 
