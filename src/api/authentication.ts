@@ -116,6 +116,9 @@ export function createAuthenticator(deps: {
   const throttle = createFailedAuthThrottle({ clock, store: deps.limitStore });
   const cache = new Map<string, { row: KeyRow; readAtMs: number; usedNotedAtMs: number }>();
 
+  /** Credentials that are being looked up, and may be right. */
+  const judging = new Map<string, Promise<void>>();
+
   /** At most once a minute a key and node. */
   const isNoteDue = (notedAtMs: number): boolean => clock.nowMs() - notedAtMs >= LAST_USED_EVERY_MS;
 
@@ -176,15 +179,31 @@ export function createAuthenticator(deps: {
       const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
       const parts = parseApiKey(text);
       const secret = sha256Of(parts?.secret ?? text);
+      // A key that is new here, in many requests at once, is one key that is looked up, and not as many guesses.
+      const credentials = `${parts?.keyId} ${secret.toString('hex')}`;
+      const before = judging.get(credentials);
+      if (before !== undefined) await before;
       const known = parts === null ? undefined : cache.get(parts.keyId)?.row;
       // Guesses are not heard any more, but a key that was right before goes on, from the same address too.
       const proven = known !== undefined && timingSafeEqual(known.secret_sha256, secret);
-      if (!proven) {
-        const waitSeconds = await throttle.take(address, parts?.keyId);
-        if (waitSeconds > 0) return refuseLate(clock, waitSeconds);
-      }
       const isUse = proven && isUsable(known, address, clock.epochMs());
-      const row = parts === null ? undefined : await readKey(parts.keyId, isUse);
+      const look = async (): Promise<KeyRow | undefined> => (parts === null ? undefined : readKey(parts.keyId, isUse));
+      let row: KeyRow | undefined;
+      if (proven) row = await look();
+      else {
+        const tried = throttle.take(address, parts?.keyId).then(async (waitSeconds) => ({
+          waitSeconds,
+          row: waitSeconds > 0 ? undefined : await look(),
+        }));
+        const over = tried
+          .then(() => {})
+          .catch(() => {})
+          .finally(() => judging.delete(credentials));
+        judging.set(credentials, over);
+        const { waitSeconds, row: found } = await tried;
+        if (waitSeconds > 0) return refuseLate(clock, waitSeconds);
+        row = found;
+      }
       const matches = timingSafeEqual(row?.secret_sha256 ?? UNKNOWN_SECRET, secret);
       if (row === undefined || !matches || !isUsable(row, address, clock.epochMs())) {
         if (proven) await throttle.take(address);

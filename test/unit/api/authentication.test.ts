@@ -181,6 +181,21 @@ describe('authentication', () => {
     expect(await ask(makeApiKey().text)).toBe('throttled');
   });
 
+  it('lets a new key in that comes in 100 requests at once, and hears a wrong one of them 20 times', async () => {
+    const { key, ask, authenticator } = await setUp();
+    queries = 0;
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => authenticator.authenticate(`Bearer ${key.text}`, ADDRESS)),
+    );
+    expect(answers.map(({ ok }) => ok)).toEqual(answers.map(() => true));
+    expect(queries).toBeLessThanOrEqual(2);
+    const wrong = makeApiKey().text;
+    const refused = await Promise.all(Array.from({ length: 30 }, () => ask(wrong)));
+    expect(refused.filter((why) => why === 'unauthorized')).toHaveLength(20);
+    expect(refused.filter((why) => why === 'throttled')).toHaveLength(10);
+    expect(await ask()).not.toBe('throttled');
+  });
+
   it('refuses from a shut address after half a second, whatever is wrong, and says when the next key is heard', async () => {
     const { key, clock, ask, authenticator } = await setUp();
     for (let times = 0; times < 20; times++) await ask(makeApiKey().text);
