@@ -7,6 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { ErrorCode } from '../errors/error-codes.ts';
+import { foundNoSession } from '../store/database-away.ts';
 import { sentenceOf, textOfIssue } from './issue-sentence.ts';
 import { Refusal } from './refusal.ts';
 
@@ -26,6 +27,9 @@ const BY_FASTIFY_CODE: Readonly<Record<string, ErrorCode>> = {
 
 /** NUL in a text, NUL or half a surrogate pair in JSON: no fault of ours, and nothing was stored. */
 const TEXT_THAT_POSTGRESQL_REFUSES = new Set(['22021', '22P05']);
+
+/** Who waited for one of the database's sessions in vain has waited for longer than this. */
+const RETRY_SECONDS = 2;
 
 /** An id in the path that is no UUID. */
 const BY_PARAMETER: Readonly<Record<string, ErrorCode>> = {
@@ -109,6 +113,7 @@ function refusalOf(error: unknown, bodyLimit: number | undefined): Refusal {
     return new Refusal(known, { details: [{ field: '', issue: `may have at most ${bodyLimit} bytes` }] });
   }
   if (known !== undefined) return new Refusal(known);
+  if (foundNoSession(error)) return new Refusal('overloaded', { retryAfterSeconds: RETRY_SECONDS });
   if (TEXT_THAT_POSTGRESQL_REFUSES.has(code ?? '')) return new Refusal('bad_request');
   return new Refusal(
     statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? 'bad_request' : 'internal_error',

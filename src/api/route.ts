@@ -171,7 +171,7 @@ const ONCE_CODES: readonly ErrorCode[] = [
   'idempotency_state_unknown',
   'idempotency_key_reused',
 ];
-const ANY_CODES: readonly ErrorCode[] = ['bad_request', 'open_requests_limit', 'internal_error'];
+const ANY_CODES: readonly ErrorCode[] = ['bad_request', 'open_requests_limit', 'overloaded', 'internal_error'];
 
 const ONCE = {
   'Idempotency-Key': '1 to 255 letters, digits, _ or -. The same key and body within 24 h get the same answer.',

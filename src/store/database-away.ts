@@ -10,6 +10,7 @@ const PASSING_CLASSES = new Set(['08', '53', '55', '57', '58', '40', 'XX']);
 /** The server ends sessions (57P01, 57P02) or takes no new ones (57P03), which it also says while it starts. */
 const SHUTDOWN_CODES = new Set(['57P01', '57P02', '57P03']);
 const UNANSWERED = 'Query read timeout';
+const NO_SESSION = 'timeout exceeded when trying to connect';
 const DRIVER_FAILURES =
   /connection terminated|timeout exceeded when trying to connect|connection ended|query read timeout|not queryable|read-only/i;
 
@@ -22,6 +23,11 @@ export function isDatabaseAway(error: unknown): boolean {
     if (/^E[A-Z]+$/.test(code)) return true;
   }
   return DRIVER_FAILURES.test(error.message);
+}
+
+/** Nothing was asked: no session was free, or none was made, within the time that one is waited for. */
+export function foundNoSession(error: unknown): boolean {
+  return error instanceof Error && error.message === NO_SESSION;
 }
 
 /** The connection still waits for that answer: whatever is asked next would wait behind it. */

@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import Fastify from 'fastify';
+import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { frameAnswers } from '../../../src/api/envelope.ts';
@@ -80,6 +82,22 @@ describe('the envelope', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([500, 'internal_error']);
     expect(answer.body).not.toMatch(/canary|at .*\.ts/);
     expect(lines.filter((line) => line.includes('canary'))).toHaveLength(1);
+    await app.close();
+  });
+
+  it('answers 503 with Retry-After where no session of the database came free in time', async () => {
+    class Session extends EventEmitter {
+      connect = (done: () => void): void => done();
+      end = (done: () => void): void => done();
+    }
+    const full = new pg.Pool({ Client: Session as never, max: 1, connectionTimeoutMillis: 1 });
+    const taken = await full.connect();
+    const app = Fastify();
+    frameAnswers(app, pino({ enabled: false }));
+    app.get('/asks', () => full.connect());
+    const answer = await app.inject({ url: '/asks' });
+    expect([answer.statusCode, answer.json().code, answer.headers['retry-after']]).toEqual([503, 'overloaded', '2']);
+    taken.release(true);
     await app.close();
   });
 
