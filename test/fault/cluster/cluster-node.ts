@@ -11,6 +11,8 @@ export interface ClusterNode {
   readonly name: string;
   /** Past the balancer. */
   readonly url: string;
+  /** Of its processes, from the top; none while it does not run. */
+  pids(): readonly number[];
   /** Resolves when it is ready; rejects with what it said when it ends instead. */
   start(otherwise?: StartedOtherwise): Promise<void>;
   /** All its processes at once, as a machine that loses its power: its sockets are reset. */
@@ -43,8 +45,9 @@ export function clusterNode(options: {
   const url = `http://${network.addressOf(name)}:${PORT}`;
   let child: ChildProcess | null = null;
 
+  const pids = (): number[] => (child?.pid === undefined ? [] : treeOf(child.pid));
   const send = (signal: NodeJS.Signals): void => {
-    for (const pid of child?.pid === undefined ? [] : treeOf(child.pid)) {
+    for (const pid of pids()) {
       try {
         process.kill(pid, signal);
       } catch {
@@ -56,6 +59,7 @@ export function clusterNode(options: {
   return {
     name,
     url,
+    pids,
     async start({ settings: more, root } = {}) {
       const entry = root === undefined ? builtEntry(ENTRY) : join(root, 'dist', ENTRY);
       const [command, ...args] = [...network.inside(name), process.execPath, entry];

@@ -10,6 +10,7 @@ import { CallClient } from '../../../bench/harness/call-client.ts';
 import { startEmulatorProcess } from '../../../bench/harness/emulator-process.ts';
 import { freePort } from '../../../bench/harness/free-port.ts';
 import { type Gateway, makeWorkspace } from '../../../bench/harness/gateway.ts';
+import type { ScriptedAgent } from '../../../media/contract/agent-definition.ts';
 import { EMULATED_CARRIER } from '../../../src/carriers/emulated-account.ts';
 import { apiBaseVariable } from '../../../src/carriers/setting-names.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
@@ -61,6 +62,8 @@ export async function startCluster(options: {
   names: readonly string[];
   folder: string;
   calls: number;
+  /** Default: one that talks for some 40 s. */
+  agent?: ScriptedAgent;
   /** With a replica that can be promoted. */
   isReplicated?: boolean;
   /** See `Cluster`. */
@@ -166,7 +169,7 @@ export async function startCluster(options: {
       { databaseUrl: postgres.connectionString, masterKeyHex: MASTER_KEY },
       emulator,
       { url: webhook.url, setSecret: receiver.setSecret },
-      { agent: talkingAgent, concurrentCalls: options.calls * 2, callsPerSecond: 500 },
+      { agent: options.agent ?? talkingAgent, concurrentCalls: options.calls * 2, callsPerSecond: 500 },
     );
     const whole = async (wanted = names.length): Promise<void> => {
       for (const untilMs = performance.now() + WHOLE_LIMIT_MS; ; await wait(200)) {

@@ -7,6 +7,7 @@
  *   --only TEXT        faults whose name has it
  *   --older FOLDER     a checkout of an older version, built: what it is upgraded from
  *   --seeds 1,2,R      without --quick: three nodes, each fault once a seed, which names who meets it; R is random
+ *   --capacity         instead of faults: what two nodes carry against one (`capacity.ts`)
  *
  * Exits with 0 only when nothing was broken. Linux, as root; without root on loopback addresses, and no cable is
  * pulled.
@@ -21,6 +22,7 @@ import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { describeHistory, settledHistory } from '../chaos/random-scenario.ts';
 import type { PlacementSeen } from '../judge/history.ts';
 import { checkHistory, violationLines } from '../judge/history-checker.ts';
+import { measureCapacity } from './capacity.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { place, talking } from './conversations.ts';
 import type { Fault } from './fault.ts';
@@ -36,6 +38,9 @@ const { values } = readOptions({
     seeds: { type: 'string', default: '1,2,3,R' },
     only: { type: 'string', default: '' },
     older: { type: 'string' },
+    capacity: { type: 'boolean', default: false },
+    repeat: { type: 'string', default: '5' },
+    'at-once': { type: 'string', default: '12' },
   },
   meanings: {
     quick: 'two nodes, the faults that matter most, once',
@@ -43,11 +48,17 @@ const { values } = readOptions({
     seeds: '<list> who meets which fault; R is a random one',
     only: '<text> faults whose name has it',
     older: '<folder> a checkout of an older version, built: what is upgraded from',
+    capacity: 'instead of faults: what two nodes carry against one, each held to 30 % of a core',
+    repeat: '<N> turns of it',
+    'at-once': '<N> callers a node',
   },
 });
 
 /** After a start, and after it was cut off, nobody judges others for 10 s. */
 const GRACE_MS = 11_000;
+/** Of each, where what nodes carry is measured. */
+const NODE_CORES = 0.3;
+const CAPACITY_SECONDS = 40;
 /** Into the conversations. */
 const TALK_MS = 3_000;
 
@@ -68,6 +79,10 @@ const GROUNDS: readonly Ground[] = [
 const ENDS = ['SIGINT', 'SIGTERM'] as const;
 
 const say = (line: string): void => console.log(line);
+if (values.capacity) {
+  const options = { cores: NODE_CORES, atOnce: Number(values['at-once']), repeat: Number(values.repeat) };
+  process.exit((await measureCapacity({ ...options, seconds: CAPACITY_SECONDS, say })) ? 0 : 1);
+}
 const names = values.quick ? ['a', 'b'] : ['a', 'b', 'c'];
 const calls = Number(values.calls ?? (values.quick ? 40 : 100));
 const olderRoot = values.older === undefined ? null : resolve(values.older);

@@ -1,0 +1,218 @@
+/**
+ * `npm run bench -- cluster --capacity`: what two nodes carry against one, each held to the same share of a core, with
+ * database, balancer, carrier and this client on what remains. So many callers a node, each of whom places a call, waits
+ * for its end and places the next, so that what counts is how many calls a second come to their end. A turn with both
+ * nodes and one with the first alone, again and again; void where what remains was full.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Pressure, watchPressure } from '../../../bench/api/pressure.ts';
+import { briefAgent } from '../../../bench/harness/brief-agent.ts';
+import { percentiles } from '../../../bench/harness/percentile.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import type { ClusterNode } from './cluster-node.ts';
+import { type ProcessorQuota, processorQuota } from './processor-quota.ts';
+
+export interface CapacityOptions {
+  /** Of each node. */
+  cores: number;
+  /** Callers a node. */
+  atOnce: number;
+  repeat: number;
+  seconds: number;
+  say(line: string): void;
+}
+
+interface Measured {
+  nodes: number;
+  endedPerSecond: number;
+  /** Ends that were none of the agent's, by their reason, and refusals by their status. */
+  others: Map<string, number>;
+  firstWordP95Ms: number;
+  /** Of each node: cores that it had, and the share of its slices in which it was made to wait. */
+  had: { cores: number; throttled: number }[];
+  isVoid: boolean;
+  pressure: Pressure;
+}
+
+const AGENT = briefAgent('This takes about three seconds to say, and then it is over.');
+/** Until as many calls end as begin. */
+const WARM_MS = 15_000;
+const LOOK_EVERY_MS = 250;
+const REFUSED_PAUSE_MS = 500;
+/** What remains is full where so much of it is taken. */
+const FULL = 0.9;
+const TICK_MS = 10;
+
+/** True: no turn was void, and each call came to its end. */
+export async function measureCapacity(options: CapacityOptions): Promise<boolean> {
+  const { cores, atOnce, repeat, say } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'parley-capacity-'));
+  const around = { names: ['a', 'b'], folder, calls: 4 * atOnce, agent: AGENT, olderRoot: null, say };
+  const cluster = await startCluster(around);
+  const quotas = new Map<ClusterNode, ProcessorQuota>();
+  try {
+    for (const node of cluster.nodes) quotas.set(node, processorQuota(node.name, cores));
+    const all: Measured[] = [];
+    const slopes: number[] = [];
+    for (let turn = 1; turn <= repeat; turn++) {
+      const [both, alone] = [
+        await withNodes(cluster, cluster.nodes, { ...options, quotas }),
+        await withNodes(cluster, cluster.nodes.slice(0, 1), { ...options, quotas }),
+      ];
+      for (const measured of [both, alone]) say(`turn ${turn}, ${lineOf(measured)}`);
+      if (!both.isVoid && !alone.isVoid) slopes.push(both.endedPerSecond / alone.endedPerSecond);
+      all.push(both, alone);
+    }
+    const [least, median, most] = percentiles(slopes, [0, 0.5, 1]).map((slope) => slope.toFixed(2));
+    say(`two nodes against one: ${median} times the calls [${least}–${most}], ${slopes.length} of ${repeat} turns`);
+    return all.every(({ isVoid, others }) => !isVoid && others.size === 0);
+  } finally {
+    await cluster.close();
+    for (const quota of quotas.values()) quota.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The others drain before it, and come back after it. */
+async function withNodes(
+  cluster: Cluster,
+  nodes: readonly ClusterNode[],
+  { quotas, atOnce, seconds }: CapacityOptions & { quotas: ReadonlyMap<ClusterNode, ProcessorQuota> },
+): Promise<Measured> {
+  const others = cluster.nodes.filter((node) => !nodes.includes(node));
+  for (const node of others) await node.drain();
+  await cluster.whole(nodes.length);
+  const held = nodes.map((node) => ({ node, quota: quotas.get(node)! }));
+  for (const { node, quota } of held) quota.hold(node.pids());
+  try {
+    return await measured(cluster, held, { callers: atOnce * nodes.length, seconds });
+  } finally {
+    for (const { quota } of held) quota.lift();
+    for (const node of others) await node.start();
+    await cluster.whole();
+  }
+}
+
+async function measured(
+  cluster: Cluster,
+  held: readonly { node: ClusterNode; quota: ProcessorQuota }[],
+  { callers, seconds }: { callers: number; seconds: number },
+): Promise<Measured> {
+  const others = new Map<string, number>();
+  const count = (what: string): void => void others.set(what, (others.get(what) ?? 0) + 1);
+  const ends = followEnds(cluster);
+  let isOver = false;
+  let [isCounted, ended] = [false, 0];
+  const calling = Array.from({ length: callers }, async () => {
+    while (!isOver) {
+      const { agentId, enterprise, lineId: from, client } = cluster;
+      const { httpStatus, body } = await client.place({ to: nextNumber(), agentId, enterprise, from });
+      if (httpStatus === 200) {
+        const reason = await ends.of(body.callUuid!);
+        if (reason !== 'agent_hangup') count(reason);
+        if (isCounted) ended++;
+      } else {
+        count(`${httpStatus} ${body.message}`);
+        await wait(REFUSED_PAUSE_MS);
+      }
+    }
+  });
+  await wait(WARM_MS);
+  const look = () =>
+    held.map(({ node, quota }) => ({
+      ...quota.slices(),
+      spentMs: sum(node.pids().map(spentMsOf)),
+      atMs: performance.now(),
+    }));
+  const before = look();
+  const sinceEpochMs = Date.now();
+  const watch = watchPressure(cluster.database, [
+    { name: 'carrier', pids: () => [cluster.emulator.pid!] },
+    { name: 'client', pids: () => [process.pid] },
+  ]);
+  isCounted = true;
+  await wait(1_000 * seconds);
+  isCounted = false;
+  const pressure = await watch.end();
+  const had = look().map(({ ran, throttled, spentMs, atMs }, at) => ({
+    cores: (spentMs - before[at]!.spentMs) / (atMs - before[at]!.atMs),
+    throttled: (throttled - before[at]!.throttled) / (ran - before[at]!.ran),
+  }));
+  isOver = true;
+  await Promise.all(calling);
+  ends.close();
+  const nodes = held.length;
+  const firstWordP95Ms = await firstWords(cluster, sinceEpochMs);
+  return { nodes, endedPerSecond: ended / seconds, others, firstWordP95Ms, had, pressure, isVoid: isFull(pressure) };
+}
+
+/** One statement for all calls. */
+function followEnds({ database }: Cluster) {
+  const waiting = new Map<string, (reason: string) => void>();
+  let isClosed = false;
+  void (async () => {
+    for (; !isClosed; await wait(LOOK_EVERY_MS)) {
+      if (waiting.size === 0) continue;
+      const rows = await database.query<{ callUuid: string; reason: string }>(
+        `SELECT call_uuid AS "callUuid", ended_reason AS reason
+           FROM calls WHERE call_uuid = ANY ($1::uuid[]) AND ended_at IS NOT NULL`,
+        [[...waiting.keys()]],
+      );
+      for (const { callUuid, reason } of rows) {
+        waiting.get(callUuid)?.(reason);
+        waiting.delete(callUuid);
+      }
+    }
+  })();
+  return {
+    of: (callUuid: string) => new Promise<string>((tell) => waiting.set(callUuid, tell)),
+    close() {
+      isClosed = true;
+    },
+  };
+}
+
+async function firstWords({ emulator }: Cluster, sinceEpochMs: number): Promise<number> {
+  const calls = await emulator.calls();
+  const tookMs = calls.flatMap(({ answeredAtEpochMs: answered, firstAgentSoundAtEpochMs: sounded }) =>
+    answered === null || answered < sinceEpochMs || sounded === null ? [] : [sounded - answered],
+  );
+  return percentiles(tookMs, [0.95])[0]!;
+}
+
+function isFull({ parts }: Pressure): boolean {
+  return parts.some(({ name, ranCores, waitedCores, fullFromMs }) =>
+    name === 'carrier' || name === 'client' ? ranCores + waitedCores > FULL : fullFromMs !== null,
+  );
+}
+
+function lineOf({ nodes, endedPerSecond, others, firstWordP95Ms, had, pressure, isVoid }: Measured): string {
+  const cores = had.map((each) => `${each.cores.toFixed(2)} (${Math.round(100 * each.throttled)} % of slices cut)`);
+  const parts = pressure.parts.map(({ name, ranCores }) => `${name} ${ranCores.toFixed(2)}`);
+  const bad = [...others].map(([what, times]) => `${times} × ${what}`);
+  return [
+    `${nodes} node${nodes === 1 ? '' : 's'}: ${endedPerSecond.toFixed(2)} calls a second`,
+    `first word p95 ${Math.round(firstWordP95Ms)} ms`,
+    `cores of nodes ${had.length === 0 ? '–' : cores.join(' and ')}`,
+    `of others ${parts.join(', ')}`,
+    ...(bad.length === 0 ? [] : [`NOT WELL: ${bad.join(', ')}`]),
+    ...(isVoid ? ['VOID: what remains was full'] : []),
+  ].join('; ');
+}
+
+let dialled = 0;
+const nextNumber = (): string => `+1415551${String(dialled++).padStart(4, '0')}`;
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+
+/** Of all threads of a process, in user and system (proc_pid_stat(5), fields 14 and 15); 0: it has ended. */
+function spentMsOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    return TICK_MS * (Number(fields[11]) + Number(fields[12]));
+  } catch {
+    return 0;
+  }
+}
