@@ -89,7 +89,8 @@ export async function placeCall(deps: PlacementDeps, call: NewCall): Promise<Pla
  * or over. What uses neither needs none.
  */
 async function placeWithRoom(deps: PlacementDeps, call: NewCall): Promise<Placement> {
-  const callUuid = uuidv7();
+  // Its time is that of its row: by it a key's call is found, whatever the machine's clock says.
+  const callUuid = uuidv7({ msecs: Math.floor(deps.clock.epochMs()) });
   if (usesLocalEngines(call.agent.definition) && !deps.room.take(callUuid, call.priority ?? 'api')) return OVERLOADED;
   let rings = false;
   try {

@@ -60,6 +60,18 @@ describe('placing a call', () => {
     expect(JSON.stringify(prepared)).not.toContain('hush');
   });
 
+  test("a call's id tells the time of its row, which is the cluster's, not the machine's", async () => {
+    const placement = await placeCall(h.placement, h.newCall());
+    if (placement.kind !== 'placed') throw new Error(placement.kind);
+    const [row] = await h.database.query<{ createdAt: Date }>(
+      'SELECT created_at AS "createdAt" FROM calls WHERE call_uuid = $1',
+      [placement.callUuid],
+    );
+    const idEpochMs = Number.parseInt(placement.callUuid.replace('-', '').slice(0, 12), 16);
+    expect(row!.createdAt.getTime() - idEpochMs).toBe(0);
+    expect(idEpochMs).toBe(h.clock.epochMs());
+  });
+
   test.each(['invalid_number', 'carrier_auth', 'carrier_rejected'] as const)(
     'a carrier that refuses with %s fails the call at once, with one call.failed, and is asked once',
     async (reason) => {
