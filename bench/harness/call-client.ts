@@ -60,9 +60,10 @@ export class CallClient {
 
   /**
    * Server-sent events of a call, from its beginning to its end: the generated client reads them as a list only. Told
-   * to come again later, it does, as every reader of such streams.
+   * to come again later, it does, as every reader of such streams. Returns whether the service said that it is the end;
+   * else the stream broke off.
    */
-  async *follow(callUuid: string, signal: AbortSignal): AsyncGenerator<FollowedEvent> {
+  async *follow(callUuid: string, signal: AbortSignal): AsyncGenerator<FollowedEvent, boolean> {
     const ask = (): Promise<Response> =>
       fetch(`${this.#base}/api/developer/calls/${callUuid}/events`, {
         headers: { authorization: `Bearer ${this.#apiKey}`, accept: 'text/event-stream' },
@@ -77,10 +78,12 @@ export class CallClient {
     if (!answer.ok || !answer.body) throw new Error(`the event stream answered ${answer.status}`);
     let id: string | null = null;
     for await (const line of createInterface({ input: Readable.fromWeb(answer.body as never) })) {
+      if (line === 'event: end') return true;
       if (line.startsWith('id: ')) id = line.slice(4);
       else if (line.startsWith('data: ')) yield { ...(JSON.parse(line.slice(6)) as Omit<FollowedEvent, 'id'>), id };
       else if (line === '') id = null;
     }
+    return false;
   }
 
   /** Polls the log entry until `wanted` accepts it. */

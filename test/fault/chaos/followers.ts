@@ -1,7 +1,8 @@
 /**
  * Who follows calls while parts of the service die: each call's event stream, opened again where it broke. What a
- * follower was shown must stand in the call's log, in that order and without a gap; how late it came is a figure for
- * whoever reads the run, and no rule. Used by `random-scenario.ts`.
+ * follower was shown must stand in the call's log, in that order and without a gap, and a stream that says it is at its
+ * end must have shown the call's end; how late it came is a figure for whoever reads the run, and no rule. Used by
+ * `random-scenario.ts`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CallClient } from '../../../bench/harness/call-client.ts';
@@ -12,39 +13,56 @@ import type { Violation } from '../judge/history-checker.ts';
 export interface Followers {
   /** From now on. */
   follow(callUuid: string): void;
-  /** Ends them, and says what was wrong with what they saw and how late it came. */
+  /** Ends them, and says what was wrong with what they saw and how late it came. Once all calls are over. */
   judged(database: Database): Promise<{ violations: Violation[]; said: string }>;
 }
 
-/** What one stream brought, from the call's beginning on: stored events by id. */
-type Seen = string[];
+/** What one stream brought, from the call's beginning on. */
+export interface Shown {
+  /** Stored events. */
+  ids: string[];
+  /** The service said so. */
+  isAtEnd: boolean;
+}
+
+/** A call's log: ids in their order; of them, those up to its end. */
+export interface StoredLog {
+  ids: readonly string[];
+  untilEnd: number;
+}
 
 const AGAIN_AFTER_MS = 300;
 const PROMISED_MS = 300;
+/** For streams of calls that are over. */
+const ENDS_WITHIN_MS = 60_000;
 
 /** What media tells of while a call talks; its time is when it happened. */
 const TALK = new Set(['turn', 'speech']);
 
 export function startFollowers(client: Pick<CallClient, 'follow'>): Followers {
-  const streams = new Map<string, Seen[]>();
+  const streams = new Map<string, Shown[]>();
   const lateMs: number[] = [];
   const ending = new AbortController();
+  const following: Promise<void>[] = [];
 
-  async function followOne(callUuid: string, mine: Seen[]): Promise<void> {
+  async function followOne(callUuid: string, mine: Shown[]): Promise<void> {
     while (!ending.signal.aborted) {
-      const seen: Seen = [];
-      mine.push(seen);
+      const shown: Shown = { ids: [], isAtEnd: false };
+      mine.push(shown);
       const sinceMs = Date.now();
       try {
-        for await (const { id, at, kind } of client.follow(callUuid, ending.signal)) {
+        const events = client.follow(callUuid, ending.signal);
+        let next = await events.next();
+        for (; next.done !== true; next = await events.next()) {
+          const { id, at, kind } = next.value;
           // Partial words stand in no log.
           if (typeof id !== 'string') continue;
-          seen.push(id);
+          shown.ids.push(id);
           const toldAtMs = Date.parse(at);
           if (TALK.has(kind) && toldAtMs >= sinceMs) lateMs.push(Date.now() - toldAtMs);
         }
-        // The service ends it when the call is over.
-        if (seen.length > 0) return;
+        shown.isAtEnd = next.value;
+        if (shown.isAtEnd) return;
       } catch {
         // Refused or cut off: what a death does.
       }
@@ -55,40 +73,60 @@ export function startFollowers(client: Pick<CallClient, 'follow'>): Followers {
   return {
     follow(callUuid) {
       if (streams.has(callUuid)) return;
-      const mine: Seen[] = [];
+      const mine: Shown[] = [];
       streams.set(callUuid, mine);
-      void followOne(callUuid, mine);
+      following.push(followOne(callUuid, mine));
     },
     async judged(database) {
+      await Promise.race([Promise.all(following), wait(ENDS_WITHIN_MS, undefined, { ref: false })]);
       ending.abort();
-      const rows = await database.query<{ callUuid: string; ids: string[] }>(
-        `SELECT call_uuid AS "callUuid", array_agg(id::text ORDER BY id) AS ids
-           FROM call_events WHERE call_uuid = ANY ($1::uuid[]) GROUP BY call_uuid`,
+      const rows = await database.query<StoredLog & { callUuid: string }>(
+        `SELECT e.call_uuid AS "callUuid", array_agg(e.id::text ORDER BY e.id) AS ids,
+                (count(*) FILTER (WHERE e.id <= ended.id))::int AS "untilEnd"
+           FROM call_events e
+           LEFT JOIN (SELECT call_uuid, min(id) AS id FROM call_events
+                       WHERE kind = 'status' AND data ? 'endedReason' GROUP BY call_uuid) ended USING (call_uuid)
+          WHERE e.call_uuid = ANY ($1::uuid[]) GROUP BY e.call_uuid`,
         [[...streams.keys()]],
       );
-      const stored = new Map(rows.map(({ callUuid, ids }) => [callUuid, ids]));
-      const violations = [...streams].flatMap(([callUuid, all]) =>
-        all.flatMap((seen) => faultsOf(callUuid, seen, stored.get(callUuid) ?? [])),
+      const stored = new Map(rows.map((row) => [row.callUuid, row]));
+      const violations = [...streams].flatMap(([callUuid, shown]) =>
+        faultsOf(callUuid, shown, stored.get(callUuid) ?? { ids: [], untilEnd: 0 }),
       );
-      const shown = [...streams.values()].flat().reduce((sum, seen) => sum + seen.length, 0);
+      const events = new Set([...streams.values()].flat().flatMap(({ ids }) => ids)).size;
       const within = lateMs.filter((ms) => ms <= PROMISED_MS).length;
       const [middle, most, longest] = [0.5, 0.99, 1].map((part) => `${percentile(lateMs, part)} ms`);
       return {
         violations,
         said:
-          `${streams.size} calls followed, ${shown} events shown; ${lateMs.length} of talk as it went: ` +
+          `${streams.size} calls followed, ${events} events shown; ${lateMs.length} of talk as it went: ` +
           `p50 ${middle}, p99 ${most}, longest ${longest}; ${within} within ${PROMISED_MS} ms`,
       };
     },
   };
 }
 
-/** A stream begins with the call's first event, and ends anywhere. */
-export function faultsOf(callUuid: string, seen: readonly string[], stored: readonly string[]): Violation[] {
-  const at = seen.findIndex((id, position) => id !== stored[position]);
-  if (at < 0) return [];
-  const what = stored.includes(seen[at]!)
-    ? `event ${seen[at]} came in place of ${stored[at]}`
-    : `event ${seen[at]} is not in its log`;
-  return [{ rule: 'what was shown is stored, in order', what: `${callUuid}: ${what}` }];
+const IN_ORDER = 'what was shown is stored, in order';
+const TO_THE_END = 'who follows a call is shown its end';
+
+/**
+ * Of one call's streams, each from its beginning. Each shows the log's events from the first on and may break off
+ * anywhere; the last one is at its end, and has shown all up to the call's.
+ */
+export function faultsOf(callUuid: string, streams: readonly Shown[], stored: StoredLog): Violation[] {
+  const faults = streams.flatMap(({ ids }): Violation[] => {
+    const at = ids.findIndex((id, position) => id !== stored.ids[position]);
+    if (at < 0) return [];
+    const what = stored.ids.includes(ids[at]!)
+      ? `event ${ids[at]} came in place of ${stored.ids[at]}`
+      : `event ${ids[at]} is not in its log`;
+    return [{ rule: IN_ORDER, what: `${callUuid}: ${what}` }];
+  });
+  const last = streams.at(-1);
+  if (last?.isAtEnd !== true) faults.push({ rule: TO_THE_END, what: `${callUuid}: its stream never came to its end` });
+  else if (last.ids.length < stored.untilEnd) {
+    const what = `its stream ended after ${last.ids.length} events, its end is the one of number ${stored.untilEnd}`;
+    faults.push({ rule: TO_THE_END, what: `${callUuid}: ${what}` });
+  }
+  return faults;
 }
