@@ -1,6 +1,7 @@
 /**
- * What a burst of placements may not do, whatever saturates: leave a request without an answer, refuse one without
- * saying when to come again, lose a call that it has acknowledged, or dial one that it has refused. Pure.
+ * What a burst of placements may not do, whatever saturates: place none at all, leave a request without an answer,
+ * refuse one without saying when to come again, lose a call that it has acknowledged, or dial one that it has refused.
+ * Pure.
  */
 import type { OfferedAnswer } from './offer.ts';
 
@@ -31,7 +32,10 @@ export function burstFaults({ requests, dialled, stored }: BurstOutcome): string
     if (status !== 200 && rang > 0) add('were refused and dialled', to);
     if (rang > 1) add('were dialled more than once', to);
   }
-  return [...found].map(([kind, all]) => `${all.length} ${kind}, the first: ${all[0]}`);
+  return [
+    ...(requests.some(({ answer }) => answer.status === 200) ? [] : ['none was placed']),
+    ...[...found].map(([kind, all]) => `${all.length} ${kind}, the first: ${all[0]}`),
+  ];
 }
 
 /** `200: 480, 503 overloaded: 1520` */

@@ -43,6 +43,8 @@ const WORKED_OFF_LIMIT_MS = 120_000;
 /** So that a request waits for the node, not here for a connection. */
 const CONNECTIONS = 1_024;
 const FIRST_NUMBER = 5_550_000;
+/** One of them ends each call. */
+const END_EVENTS = new Set(['call.completed', 'call.no_answer', 'call.failed']);
 
 /** True when nothing was at fault. */
 export async function runBursts(options: BurstOptions): Promise<boolean> {
@@ -63,7 +65,7 @@ export async function runBursts(options: BurstOptions): Promise<boolean> {
       return numbers;
     };
     await offerNumbers(stage, next(WARM_UP.perSecond, WARM_UP.seconds), WARM_UP.perSecond);
-    await workedOff(stage);
+    if (!(await workedOff(stage))) throw new Error('What warms up was not worked off in two minutes.');
     const bursts: Burst[] = [];
     for (let index = 0; index < options.bursts; index++) {
       await pause(PAUSE_MS);
@@ -171,7 +173,9 @@ async function judged(
     [numbers],
   );
   const requests = answers.map((answer, index) => ({ to: numbers[index]!, answer }));
-  const told = new Set(stage.receiver.received().map(({ callUuid }) => callUuid));
+  const told = new Set(
+    stage.receiver.received().flatMap(({ event, callUuid }) => (END_EVENTS.has(event) ? [callUuid] : [])),
+  );
   const untold = answers.filter(({ status, body }) => status === 200 && !told.has(body.callUuid ?? '')).length;
   return [
     ...burstFaults({ requests, dialled, stored: new Set(rows.map(({ callUuid }) => callUuid)) }),

@@ -44,6 +44,11 @@ const { values } = readOptions({
     nodes: '<N> 1 or 2 nodes',
   },
 });
+for (const name of ['rate', 'seconds', 'burst', 'burst-seconds', 'bursts', 'nodes'] as const) {
+  const value = values[name];
+  if (value !== undefined && !(Number(value) > 0 && Number.isFinite(Number(value))))
+    throw new Error(`--${name}: a number above 0 is wanted, not ${value}`);
+}
 if (values.burst !== undefined) {
   const isGood = await runBursts({
     perSecond: Number(values.burst),
@@ -60,6 +65,7 @@ const NO_LIMIT = 100_000;
 const WEBHOOKS_WAIT_SECONDS = 60;
 const agent: AgentDefinition = { kind: 'tone', name: 'Tone', direction: 'outbound', toneHz: 440 };
 
+let unanswered = 0;
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-bench-api-'));
 const gateway = await startGateway({
   dataDir,
@@ -92,6 +98,7 @@ try {
   });
   const placed = answers.filter(({ status }) => status === 200).length;
   const webhooks = wholeLife ? await webhooksOf(gateway, answers) : null;
+  unanswered = answers.filter(({ status }) => status === 0).length;
   const counted = answers.slice(Math.floor(answers.length / 5));
   const statuses = new Map<string, number>();
   for (const { status, headers } of counted) {
@@ -132,7 +139,7 @@ try {
   await gateway.stop();
   rmSync(dataDir, { recursive: true, force: true });
 }
-process.exit(0);
+process.exit(unanswered === 0 ? 0 : 1);
 
 /** Of placed calls, which are over: how far those are behind that tell of it, when the last placement is answered. */
 async function webhooksOf({ receiver }: Gateway, answers: readonly OfferedAnswer[]): Promise<string> {

@@ -26,6 +26,8 @@ interface KneeStep {
 const FIRST_CALLS = 200;
 const MOST_CALLS = 1_600;
 const RESOLUTION_CALLS = 50;
+/** Repetitions of a step that is void. */
+const MOST_AGAIN = 2;
 
 /** What a subject must keep to hold. */
 export interface KneeLimits {
@@ -54,7 +56,9 @@ export async function findKnee(
   let broken = MOST_CALLS + RESOLUTION_CALLS;
   let calls = FIRST_CALLS;
   while (calls > knee.calls && calls < broken) {
-    const result = await run(calls);
+    let result = await run(calls);
+    // What others took of the machine says nothing of the subject.
+    for (let again = 0; result.voidBecause !== null && again < MOST_AGAIN; again++) result = await run(calls);
     const why = breakage(result, limits);
     knee.subject = result.subject;
     knee.steps.push({
@@ -70,7 +74,7 @@ export async function findKnee(
     if (why === null) knee.calls = calls;
     else {
       broken = calls;
-      knee.brokeBy = `${why} at ${calls}`;
+      knee.brokeBy = `${result.voidBecause === null ? why : `the machine, not the subject: ${why}`} at ${calls}`;
     }
     const next = broken > MOST_CALLS ? calls * 2 : (knee.calls + broken) / 2;
     calls = Math.min(MOST_CALLS, Math.round(next / RESOLUTION_CALLS) * RESOLUTION_CALLS);

@@ -73,8 +73,8 @@ async function open({ plan, clockBeganAtMs }: Extract<FarEndOrder, { order: 'ope
 async function check(): Promise<void> {
   try {
     const { version } = await target!.check();
-    // Before a call waits for them, and not for a target that is none.
-    await clips.ready();
+    // Before a call waits for them, and not for a target that is none. Whoever says one that cannot be made is told then.
+    await clips.ready().catch(() => {});
     say({ said: 'checked', fault: null, version });
   } catch (error) {
     say({ said: 'checked', fault: messageOf(error), version: null });

@@ -29,14 +29,20 @@ describe('of a burst', () => {
   });
 
   it('each other end is told, with how many and the first of them', () => {
-    expect(faultsOf([refused(0, {})], [])).toEqual(['1 had no answer, the first: +0: no']);
-    expect(faultsOf([refused(500), refused(500)], [])).toEqual(['2 were answered 500, the first: +0: no']);
-    expect(faultsOf([refused(503, {})], [])).toEqual(['1 were refused without Retry-After, the first: +0']);
-    expect(faultsOf([refused(503, { 'retry-after': 'soon' })], [])).toHaveLength(1);
+    const also = placed('b');
+    const among = (answer: Answer, dialled: readonly string[] = []): string[] =>
+      faultsOf([also, answer], ['+0', ...dialled], ['a', 'b']);
+    expect(among(refused(0, {}))).toEqual(['1 had no answer, the first: +1: no']);
+    expect(faultsOf([also, refused(500), refused(500)], ['+0'], ['b'])).toEqual([
+      '2 were answered 500, the first: +1: no',
+    ]);
+    expect(among(refused(503, {}))).toEqual(['1 were refused without Retry-After, the first: +1']);
+    expect(among(refused(503, { 'retry-after': 'soon' }))).toHaveLength(1);
     expect(faultsOf([placed('a')], [])).toEqual(['1 were acknowledged and not dialled, the first: +0']);
     expect(faultsOf([placed('a')], ['+0'], [])).toEqual(['1 were acknowledged and are not stored, the first: +0']);
-    expect(faultsOf([refused(429)], ['+0'])).toEqual(['1 were refused and dialled, the first: +0']);
+    expect(among(refused(429), ['+1'])).toEqual(['1 were refused and dialled, the first: +1']);
     expect(faultsOf([placed('a')], ['+0', '+0'])).toEqual(['1 were dialled more than once, the first: +0']);
+    expect(faultsOf([refused(503), refused(429)], [])).toEqual(['none was placed']);
   });
 
   it('answers are counted by status and code, the most frequent first', () => {

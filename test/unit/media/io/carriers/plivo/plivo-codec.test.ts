@@ -290,6 +290,9 @@ describe('outbound messages', () => {
       streamId: 's-9',
       name: 'g2-40',
     });
+    for (const name of ['g-2147483648-2147483647', 'g1-2', 'g-2147483648--2147483648'])
+      expect(JSON.parse(Buffer.from(codec.checkpointMessage(name)).toString()).name).toBe(name);
+    expect(() => codec.checkpointMessage('x'.repeat(25))).toThrow(RangeError);
     expect(JSON.parse(Buffer.from(codec.clearMessage()).toString())).toEqual({ event: 'clearAudio', streamId: 's-9' });
   });
 
