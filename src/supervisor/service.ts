@@ -51,10 +51,9 @@ export interface ServiceOptions {
 
 /**
  * Control works in bursts. After each of them V8 collects its whole heap up to three times to make it smaller, which
- * costs as much as a call does; what it would have given back is taken by the next burst. And what a call needs for
- * some milliseconds outlives a young generation of 16 MB, and is collected for much more among the old.
+ * costs as much as a call does; what it would have given back is taken by the next burst.
  */
-const CONTROL_FLAGS = ['--no-memory-reducer', '--max-semi-space-size=64'];
+const CONTROL_FLAGS = ['--no-memory-reducer'];
 const CONTROL_STOP_LIMIT_MS = 10_000;
 /**
  * A media process whose time for active calls is over says their last words and hands over what
