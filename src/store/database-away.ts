@@ -25,7 +25,10 @@ export function isDatabaseAway(error: unknown): boolean {
   return DRIVER_FAILURES.test(error.message);
 }
 
-/** Nothing was asked: no session was free, or none was made, within the time that one is waited for. */
+/**
+ * No session came free, or none was made, within the time that one is waited for: what wanted it was not asked, what
+ * its request had asked before may be done.
+ */
 export function foundNoSession(error: unknown): boolean {
   return error instanceof Error && error.message === NO_SESSION;
 }
