@@ -73,7 +73,7 @@ async function open({ plan, clockBeganAtMs }: Extract<FarEndOrder, { order: 'ope
 async function check(): Promise<void> {
   try {
     const { version } = await target!.check();
-    // Before a call waits for them, and not for a target that is none. Whoever says one that cannot be made is told then.
+    // Before a call waits for them, and not for a target that is none; whoever says one that cannot be made is told.
     await clips.ready().catch(() => {});
     say({ said: 'checked', fault: null, version });
   } catch (error) {

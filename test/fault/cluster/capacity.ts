@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- cluster --capacity`: what two nodes carry against one, each held to the same share of a core, with
- * database, balancer, carrier and this client on what remains. So many callers a node, each of whom places a call, waits
- * for its end and places the next, so that what counts is how many calls a second come to their end. A turn with both
- * nodes and one with the first alone, again and again; void where what remains was full.
+ * database, balancer, carrier and this client on what remains. So many callers a node, each of whom places a call,
+ * waits for its end and places the next, so that what counts is how many calls a second come to their end. A turn with
+ * both nodes and one with the first alone, again and again; void where what remains was full.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -20,7 +20,7 @@ export class CheckpointMessages {
     this.#bytes.write(head);
   }
 
-  /** `name`: at most 24 letters, digits and `-`; throws a `RangeError` for more. The bytes are rewritten by the next call. */
+  /** `name`: at most 24 letters, digits and `-`, else a `RangeError`. The bytes are rewritten by the next call. */
   named(name: string): Uint8Array {
     if (name.length > MAX_NAME_CHARACTERS) throw new RangeError(`A checkpoint's name is too long: ${name}`);
     const tailAt = this.#nameAt + name.length;
