@@ -4,10 +4,10 @@
  * anyway subtracted. `--against` measures another built clone in the same seconds. Prints a table and writes
  * `data/bench/database.json`. Five repetitions of both take less than ten minutes.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { packageRoot } from '../../src/config/built-entry.ts';
-import { readOptions } from '../harness/options.ts';
+import { readNumber, readOptions, wrongValue } from '../harness/options.ts';
 import { percentiles } from '../harness/percentile.ts';
 import { startFloor } from './floor.ts';
 import { type Figures, measure } from './measure.ts';
@@ -32,17 +32,21 @@ const { values } = readOptions({
   },
 });
 
+const ONE = { least: 1, isWhole: true };
+if (values.against !== undefined && !existsSync(join(values.against, 'dist/bench/harness/gateway.js')))
+  wrongValue(`--against: there is no built clone at ${resolve(values.against)} (npm run build there)`);
 const folders = [
   ...(values.against === undefined ? [] : [['before', resolve(values.against)] as const]),
   [values.against === undefined ? 'here' : 'after', packageRoot()] as const,
 ];
-const counts = values.calls.split(',').map(Number);
+const counts = values.calls.split(',').map((count) => readNumber('calls', count, ONE));
+const rounds = readNumber('repeat', values.repeat, ONE);
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const subjects = await Promise.all([
   ...folders.map(([name, root]) => startSubject(name, root)),
   ...(values.floor ? [startFloor()] : []),
 ]);
-const runs = await measure(subjects, { calls: counts, rounds: Number(values.repeat), said: say });
+const runs = await measure(subjects, { calls: counts, rounds, said: say });
 for (const subject of subjects) await subject.stop();
 
 type Row = readonly [name: string, digits: number, of: (figures: Figures) => number];
@@ -62,7 +66,7 @@ const IDLE_ROWS: readonly Row[] = [
 ];
 for (const calls of [...counts, 0]) {
   const title = calls === 0 ? 'idle' : calls === 1 ? '1 call' : `${calls} calls at once`;
-  console.log(`\n${title}; median [least–most] of ${values.repeat}`);
+  console.log(`\n${title}; median [least–most] of ${rounds}`);
   console.log(`${''.padEnd(34)}${subjects.map(({ name }) => name.padEnd(26)).join('')}`);
   for (const [row, digits, of] of calls === 0 ? IDLE_ROWS : ROWS) {
     const cells = subjects.map(({ name }) => {

@@ -74,6 +74,19 @@ export function wrongValue(message: string): never {
   process.exit(2);
 }
 
+/** A number from `least` to `most`; ends the process, with 2, where it is none. */
+export function readNumber(
+  option: string,
+  given: string,
+  { least = Number.MIN_VALUE, most = Number.POSITIVE_INFINITY, isWhole = false } = {},
+): number {
+  const value = given.trim() === '' ? Number.NaN : Number(given);
+  if (value >= least && value <= most && Number.isFinite(value) && (!isWhole || Number.isInteger(value))) return value;
+  const from = least === Number.MIN_VALUE ? 'above 0' : `from ${least} on`;
+  const range = most === Number.POSITIVE_INFINITY ? from : `from ${least} to ${most}`;
+  return wrongValue(`--${option} takes a ${isWhole ? 'whole ' : ''}number ${range}, not '${given}'`);
+}
+
 /** As `namesOf`, but ends the process, with 2. */
 export function readNames<const Name extends string>(option: string, given: string, known: readonly Name[]): Name[] {
   try {

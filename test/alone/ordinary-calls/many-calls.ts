@@ -39,23 +39,22 @@ const AT_ONCE = 20;
 export function testManyCalls(stage: () => Gateway): void {
   let gateway: Gateway;
   let database: Database;
-  /** Sixty of the calls talk, twenty at a time. */
-  let agentId = '';
 
-  beforeAll(async () => {
+  beforeAll(() => {
     gateway = stage();
     database = openDatabase({
       connectionString: gateway.service.databaseUrl,
       maxConnections: 1,
       onIdleError: () => {},
     });
-    const definition = briefAgent('This is a short call. Goodbye.');
-    agentId = (await importAgent(database, { slug: gateway.enterprise, definition })).id;
   });
 
   afterAll(() => database.close());
 
   test('100 calls: exactly one terminal state and one terminal event each, as the carrier had it', async () => {
+    // Sixty of the calls talk, twenty at a time.
+    const definition = briefAgent('This is a short call. Goodbye.');
+    const { id: agentId } = await importAgent(database, { slug: gateway.enterprise, definition });
     const ended = new Map<string, string>();
     let next = 0;
     const worker = async (): Promise<void> => {
@@ -91,9 +90,10 @@ export function testManyCalls(stage: () => Gateway): void {
       const webhook = await gateway.receiver.waitFor((received) => received.callUuid === callUuid);
       expect(webhook).toMatchObject({ verified: true, event: `call.${status}` });
     }
+    // One that is answered too late comes again, with its id.
     const completed = gateway.receiver
       .received()
       .filter(({ event, callUuid }) => event === 'call.completed' && ended.has(callUuid));
-    expect(completed).toHaveLength(60);
+    expect(new Set(completed.map(({ id }) => id)).size).toBe(60);
   });
 }
