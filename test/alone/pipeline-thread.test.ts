@@ -158,7 +158,10 @@ describe('the pipeline thread', () => {
     agent.steps[1]!.replies![0]!.goto = 'thanks';
     agent.steps[2]!.say =
       'Thank you, order {{order}} it is. We are on the second floor, next to the elevator, and coffee is free, ' +
-      'and if you come by car you may leave it wherever you like, as long as you do not forget where that was when you go home';
+      'and if you come by car you may leave it wherever you like, as long as you do not forget where that was when you go home, ' +
+      // Who is heard late interrupts late.
+      'and should you forget it all the same, then ask at the desk, where somebody will walk round the house with you until it is found, ' +
+      'which has taken a whole afternoon before, and nobody minded, because the weather was fine and there was time';
     agent.steps[2]!.replies = [{ intent: 'park', phrases: ['where can i park'], goto: 'bye' }];
     const setup: CallSetup = setupOf(agent, { answeredAtEpochMs: Date.now() });
     post({ type: 'prepare', callUuid: setup.callUuid, agent, placeholders: setup.placeholders, format: MULAW_8K });
