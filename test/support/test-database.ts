@@ -12,8 +12,7 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-/** `template`: what it is a copy of; default the migrated one. */
-export async function createTestDatabase(template = 'parley_template'): Promise<TestDatabase> {
+export async function createTestDatabase(): Promise<TestDatabase> {
   const server = inject('databaseServer');
   const name = `test_${randomBytes(6).toString('hex')}`;
   const run = async (sql: string): Promise<void> => {
@@ -31,7 +30,7 @@ export async function createTestDatabase(template = 'parley_template'): Promise<
       await admin.close();
     }
   };
-  await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await run(`CREATE DATABASE ${name} TEMPLATE parley_template`);
   return {
     connectionString: within(`${server}/${name}`),
     close: () => run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
@@ -47,12 +46,9 @@ export interface OpenTestDatabase extends TestDatabase {
 }
 
 /** With connections to it, which `close` ends first. */
-export async function openTestDatabase(
-  options: { maxConnections?: number; template?: string } = {},
-): Promise<OpenTestDatabase> {
-  const { template, ...pool } = options;
-  const made = await createTestDatabase(template);
-  const database = openDatabase({ ...pool, connectionString: made.connectionString, onIdleError: () => {} });
+export async function openTestDatabase(options: { maxConnections?: number } = {}): Promise<OpenTestDatabase> {
+  const made = await createTestDatabase();
+  const database = openDatabase({ ...options, connectionString: made.connectionString, onIdleError: () => {} });
   return {
     ...made,
     database,
