@@ -179,7 +179,8 @@ export function createAuthenticator(deps: {
       const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
       const parts = parseApiKey(text);
       const secret = sha256Of(parts?.secret ?? text);
-      // A key that is new here, in many requests at once, is one key that is looked up, and not as many guesses.
+      // A key that is new here, in many requests at once, is one key that is looked up, and not as many guesses; where
+      // the look fails, it fails for all of them.
       const credentials = `${parts?.keyId} ${secret.toString('hex')}`;
       const before = judging.get(credentials);
       if (before !== undefined) await before;
@@ -188,17 +189,24 @@ export function createAuthenticator(deps: {
       const proven = known !== undefined && timingSafeEqual(known.secret_sha256, secret);
       const isUse = proven && isUsable(known, address, clock.epochMs());
       const look = async (): Promise<KeyRow | undefined> => (parts === null ? undefined : readKey(parts.keyId, isUse));
+      const lookOrGiveBack = async (): Promise<KeyRow | undefined> => {
+        try {
+          return await look();
+        } catch (error) {
+          throttle.giveBack(address, parts?.keyId);
+          throw error;
+        }
+      };
       let row: KeyRow | undefined;
       if (proven) row = await look();
       else {
         const tried = throttle.take(address, parts?.keyId).then(async (waitSeconds) => ({
           waitSeconds,
-          row: waitSeconds > 0 ? undefined : await look(),
+          row: waitSeconds > 0 ? undefined : await lookOrGiveBack(),
         }));
-        const over = tried
-          .then(() => {})
-          .catch(() => {})
-          .finally(() => judging.delete(credentials));
+        const over = tried.then(() => {}).finally(() => judging.delete(credentials));
+        // Where nobody waits for it, its failure is that of this request alone.
+        over.catch(() => {});
         judging.set(credentials, over);
         const { waitSeconds, row: found } = await tried;
         if (waitSeconds > 0) return refuseLate(clock, waitSeconds);

@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** An operation of the specification: its error body has two keys and no more. */
     specified?: boolean;
+    /** It takes an `Idempotency-Key`: what is repeated with it is done once. */
+    once?: boolean;
   }
 }
 
@@ -52,7 +54,7 @@ export function frameAnswers(app: FastifyInstance, log: Logger): void {
   });
   app.setNotFoundHandler((request, reply) => sendRefusal(request, reply, new Refusal('not_found')));
   app.setErrorHandler((error, request, reply) => {
-    const refusal = refusalOf(error, request.routeOptions.bodyLimit);
+    const refusal = refusalOf(error, request);
     if (refusal.status >= 500 && !(error instanceof Refusal)) {
       log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
     }
@@ -96,8 +98,7 @@ function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refu
     .send(errorBody(request, refusal));
 }
 
-/** `bodyLimit`: of the route, bytes. */
-function refusalOf(error: unknown, bodyLimit: number | undefined): Refusal {
+function refusalOf(error: unknown, { method, routeOptions }: FastifyRequest): Refusal {
   if (error instanceof Refusal) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
     const details = error.validation.map((issue) => ({
@@ -109,11 +110,14 @@ function refusalOf(error: unknown, bodyLimit: number | undefined): Refusal {
   }
   const { code, statusCode } = error as Partial<FastifyError>;
   const known = code === undefined ? undefined : BY_FASTIFY_CODE[code];
+  const { bodyLimit, config } = routeOptions;
   if (known === 'body_too_large' && bodyLimit !== undefined) {
     return new Refusal(known, { details: [{ field: '', issue: `may have at most ${bodyLimit} bytes` }] });
   }
   if (known !== undefined) return new Refusal(known);
-  if (foundNoSession(error)) return new Refusal('overloaded', { retryAfterSeconds: RETRY_SECONDS });
+  // Something may have been written before: who is told to come again must not do it twice.
+  const isRepeatable = method === 'GET' || method === 'HEAD' || config?.once === true;
+  if (isRepeatable && foundNoSession(error)) return new Refusal('overloaded', { retryAfterSeconds: RETRY_SECONDS });
   if (TEXT_THAT_POSTGRESQL_REFUSES.has(code ?? '')) return new Refusal('bad_request');
   return new Refusal(
     statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? 'bad_request' : 'internal_error',

@@ -123,6 +123,7 @@ export function routesOn(app: FastifyInstance, guard: Guard | null): AddRoute {
         operation: door === undefined ? operation : door.operationOf(operation),
         ...(door === undefined ? {} : { isSecondDoor: true }),
         ...(route.specified === undefined || door !== undefined ? {} : { specified: route.specified }),
+        ...(route.once === undefined ? {} : { once: route.once }),
         ...(route.plain429 === undefined ? {} : { plain429: route.plain429 }),
         ...(route.masksItself === undefined ? {} : { masksItself: route.masksItself }),
       },

@@ -196,6 +196,25 @@ describe('authentication', () => {
     expect(await ask()).not.toBe('throttled');
   });
 
+  it('counts no guess where a key could not be looked up, and fails for all that came with it', async () => {
+    const { key, clock } = await setUp();
+    let isAway = true;
+    const flaky = {
+      query: <Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]> =>
+        isAway ? Promise.reject(new Error('away')) : database.query<Row>(sql, parameters),
+    };
+    const limitStore = createMemoryLimitStore(clock);
+    const log = pino({ level: 'silent' });
+    const authenticator = createAuthenticator({ database: flaky, clock, log, limitStore });
+    for (let burst = 0; burst < 3; burst++) {
+      const all = Array.from({ length: 30 }, () => authenticator.authenticate(`Bearer ${key.text}`, ADDRESS));
+      const outcomes = await Promise.allSettled(all);
+      expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(30);
+    }
+    isAway = false;
+    expect((await authenticator.authenticate(`Bearer ${key.text}`, ADDRESS)).ok).toBe(true);
+  });
+
   it('refuses from a shut address after half a second, whatever is wrong, and says when the next key is heard', async () => {
     const { key, clock, ask, authenticator } = await setUp();
     for (let times = 0; times < 20; times++) await ask(makeApiKey().text);

@@ -85,7 +85,7 @@ describe('the envelope', () => {
     await app.close();
   });
 
-  it('answers 503 with Retry-After where no session of the database came free in time', async () => {
+  it('answers 503 with Retry-After where no session of the database came free in time, to what may be repeated', async () => {
     class Session extends EventEmitter {
       connect = (done: () => void): void => done();
       end = (done: () => void): void => done();
@@ -95,8 +95,21 @@ describe('the envelope', () => {
     const app = Fastify();
     frameAnswers(app, pino({ enabled: false }));
     app.get('/asks', () => full.connect());
-    const answer = await app.inject({ url: '/asks' });
-    expect([answer.statusCode, answer.json().code, answer.headers['retry-after']]).toEqual([503, 'overloaded', '2']);
+    app.post('/once', { config: { once: true } }, () => full.connect());
+    // It may have written something before it asked again.
+    app.post('/writes', () => full.connect());
+    const answers = [
+      await app.inject({ url: '/asks' }),
+      await app.inject({ url: '/once', method: 'POST' }),
+      await app.inject({ url: '/writes', method: 'POST' }),
+    ];
+    expect(
+      answers.map(({ statusCode, headers }) => [statusCode, headers['x-error-code'], headers['retry-after']]),
+    ).toEqual([
+      [503, 'overloaded', '2'],
+      [503, 'overloaded', '2'],
+      [500, 'internal_error', undefined],
+    ]);
     taken.release(true);
     await app.close();
   });
