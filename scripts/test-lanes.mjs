@@ -81,8 +81,7 @@ const projectArgs = (projects) => projects.flatMap((project) => ['--project', pr
 
 async function runBehind(notes) {
   const under = hasCommand(BEHIND[0]) ? BEHIND : [];
-  // A recogniser that hears late fails them, and they take little.
-  const waits = runVitest('waits', projectArgs(WAITS), notes);
+  const waits = runVitest('waits', projectArgs(WAITS), notes, { under });
   const checks = await runChecks({ under });
   const units = [...projectArgs(['unit']), `--maxWorkers=${availableParallelism() + 1}`];
   return [

@@ -16,6 +16,7 @@ import { loadVisitorVoice, type VisitorVoice } from '../../bench/live-client/vis
 import { makeWebAccess, type WebAccess } from '../../bench/live-client/web-access.ts';
 import { BRIDGE } from '../../media/contract/agent.ts';
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
+import { FILLERS } from '../../media/contract/tools.ts';
 import { eventually } from '../support/eventually.ts';
 import { decodeRecording } from '../support/recording-audio.ts';
 import { startTestGateway } from '../support/test-gateway.ts';
@@ -300,6 +301,7 @@ describe.concurrent('a visitor', () => {
   });
 
   test('who asks for an order is told what a tool answered; one that stalls, is forbidden or redirects is spoken of; a page answers for itself', async () => {
+    asked.length = 0;
     const client = await connect({ token: await orders.token() });
     await said(client, 'order?');
     client.send({ type: 'user.text', text: '42' });
@@ -307,7 +309,10 @@ describe.concurrent('a visitor', () => {
     expect(call).toMatchObject({ name: 'page', arguments: {}, timeoutMs: 10_000 });
     client.send({ type: 'tool.result', toolCallId: call['toolCallId'], result: { title: 'pizza' } });
     await client.waitForType('session.ended');
-    expect(client.transcript).toEqual([
+    // A busy machine's agent bridges a wait, or a move to another thread.
+    const bridges = [BRIDGE, ...FILLERS].map((line) => `agent: ${line}`);
+    const lines = client.transcript.filter((line) => !bridges.includes(line));
+    expect(lines).toEqual([
       'agent: Hello.',
       'agent: Which order?',
       'user: 42',
