@@ -77,13 +77,16 @@ export class CallClient {
     }
     if (!answer.ok || !answer.body) throw new Error(`the event stream answered ${answer.status}`);
     let id: string | null = null;
+    let isAtEnd = false;
+    // Read to its own end: a stream that is left earlier has nobody who hears how it breaks off.
     for await (const line of createInterface({ input: Readable.fromWeb(answer.body as never) })) {
-      if (line === 'event: end') return true;
-      if (line.startsWith('id: ')) id = line.slice(4);
-      else if (line.startsWith('data: ')) yield { ...(JSON.parse(line.slice(6)) as Omit<FollowedEvent, 'id'>), id };
+      if (line === 'event: end') isAtEnd = true;
+      else if (line.startsWith('id: ')) id = line.slice(4);
+      else if (line.startsWith('data: ') && !isAtEnd)
+        yield { ...(JSON.parse(line.slice(6)) as Omit<FollowedEvent, 'id'>), id };
       else if (line === '') id = null;
     }
-    return false;
+    return isAtEnd;
   }
 
   /** Polls the log entry until `wanted` accepts it. */
