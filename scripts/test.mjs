@@ -36,13 +36,12 @@ async function ensureDebianPackages() {
     return;
   }
   console.log(`installing ${missing.join(', ')}`);
-  // A shell goes on by itself while this process waits for npm.
-  const install = 'apt-get install -y -q --no-install-recommends "$@"';
+  // A shell goes on by itself while this process waits for npm, and where npm failed: the next run waits for its lock.
+  const install = 'apt-get install -y -q -o DPkg::Lock::Timeout=120 --no-install-recommends "$@"';
   const child = spawn('sh', ['-c', `${install} || { apt-get update -q && ${install}; }`, 'sh', ...missing], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  process.once('exit', () => child.kill());
   const isInstalled = await new Promise((resolve) => {
     child.once('error', () => resolve(false));
     child.once('close', (code) => resolve(code === 0));

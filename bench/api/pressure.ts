@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import type { Queryable } from '../../src/store/database.ts';
+import { readMachineTime } from '../harness/machine-time.ts';
 
 export interface Part {
   name: string;
@@ -61,14 +62,14 @@ export function watchPressure(database: Queryable, parts: readonly Part[]): Pres
   const sessions = new Map<string, number>();
   let looks = 0;
   let before = parts.map(({ pids }) => timesOf(pids()));
-  let machineBefore = machineTimes();
+  let machineBefore = readMachineTime();
   let atMs = beganAtMs;
   let looking: Promise<void> | null = null;
 
   function sample(): void {
     const nowMs = performance.now();
     const after = parts.map(({ pids }) => timesOf(pids()));
-    const machine = machineTimes();
+    const machine = readMachineTime();
     const spentMs = nowMs - atMs;
     const share = (what: 'ranNs' | 'waitedNs') =>
       after.map((times, index) => grown(before[index]!, times, what) / NS_PER_MS / spentMs);
@@ -76,7 +77,7 @@ export function watchPressure(database: Queryable, parts: readonly Part[]): Pres
       ms: nowMs - beganAtMs,
       ran: share('ranNs'),
       waited: share('waitedNs'),
-      machine: (machine.busy - machineBefore.busy) / Math.max(1, machine.all - machineBefore.all),
+      machine: (machine.busyMs - machineBefore.busyMs) / Math.max(1, machine.totalMs - machineBefore.totalMs),
     });
     [before, machineBefore, atMs] = [after, machine, nowMs];
     looking ??= look()
@@ -168,20 +169,6 @@ function grown(before: ReadonlyMap<number, Times>, after: ReadonlyMap<number, Ti
   let sum = 0;
   for (const [pid, times] of after) sum += times[what] - (before.get(pid)?.[what] ?? 0);
   return sum;
-}
-
-/** proc_stat(5): a core that waits for a disk has nothing to do, and one that others took is taken. */
-function machineTimes(): { busy: number; all: number } {
-  const [user = 0, nice = 0, system = 0, idle = 0, ioWait = 0, irq = 0, softIrq = 0, steal = 0] = readFileSync(
-    '/proc/stat',
-    'utf8',
-  )
-    .split('\n', 1)[0]!
-    .split(/\s+/)
-    .slice(1)
-    .map(Number);
-  const busy = user + nice + system + irq + softIrq + steal;
-  return { busy, all: busy + idle + ioWait };
 }
 
 /** A process and those that it started, as PostgreSQL's sessions. */

@@ -4,8 +4,8 @@
  * the CPU was read.
  */
 import { fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { builtEntry } from '../../src/config/built-entry.ts';
+import { readMachineTime } from '../harness/machine-time.ts';
 import type { FromGenerator, GeneratorOrder, GeneratorReport } from './generator.ts';
 import type { HeapReading } from './heap-gauge.ts';
 import { type Noise, startNoiseProbe } from './noise-probe.ts';
@@ -51,11 +51,6 @@ const MAX_STEAL_RATIO = 0.05;
 const MAX_GENERATOR_P99_MS = 8;
 const MAX_GENERATOR_CPU_RATIO = 0.97;
 
-function readSteal(): { stealMs: number; totalMs: number } {
-  const fields = readFileSync('/proc/stat', 'latin1').split('\n')[0]!.trim().split(/\s+/).slice(1).map(Number);
-  return { stealMs: (fields[7] ?? 0) * 10, totalMs: fields.slice(0, 8).reduce((sum, ticks) => sum + ticks, 0) * 10 };
-}
-
 export async function measure(
   subject: Subject,
   order: Omit<GeneratorOrder, 'urlPrefix' | 'caFile'>,
@@ -90,7 +85,7 @@ export async function measure(
     const { urlPrefix, caFile } = subject;
     generator.send({ ...order, urlPrefix, caFile } satisfies GeneratorOrder);
     await began;
-    const probe = startNoiseProbe(readSteal);
+    const probe = startNoiseProbe(readMachineTime);
     subject.countCollections();
     const sendsBefore = subject.sends();
     const before = readThreadCpu(subject.pid);

@@ -1,4 +1,4 @@
-/** A subject with all processes below it, and its core: processor time and memory, from Linux /proc. */
+/** A subject with all processes below it: processor time and memory, from Linux /proc. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readThreadCpu, type ThreadCpu } from '../calls/thread-cpu.ts';
 
@@ -41,15 +41,4 @@ export function readTree(pid: number): TreeReading {
     }
   }
   return { threads, memoryBytes, processes: pids.length };
-}
-
-const MS_PER_TICK = 10;
-
-/** What a core was busy with anything, ms since the machine began. */
-export function readCoreBusyMs(core: number): number {
-  const line = readFileSync('/proc/stat', 'latin1')
-    .split('\n')
-    .find((one) => one.startsWith(`cpu${core} `));
-  const [user, nice, system, , , irq, softirq, steal] = (line ?? '').trim().split(/\s+/).slice(1).map(Number);
-  return (user! + nice! + system! + irq! + softirq! + steal!) * MS_PER_TICK;
 }

@@ -4,11 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuBetween } from '../calls/thread-cpu.ts';
+import { readMachineTime } from '../harness/machine-time.ts';
 import { percentiles } from '../harness/percentile.ts';
 import type { Heard } from './caller/caller.ts';
 import { startCallers } from './callers-process.ts';
 import { SUBJECTS_CORE } from './cores.ts';
-import { readCoreBusyMs, readTree } from './process-tree.ts';
+import { readTree } from './process-tree.ts';
 import { type RaceProviders, startProviders } from './providers-process.ts';
 import type { RunningSubject, SubjectKind } from './subject.ts';
 
@@ -98,7 +99,7 @@ async function measured(order: RungOrder, providers: RaceProviders, subject: Run
     await callers.began;
     await providers.report();
     const before = readTree(subject.pid);
-    const busyBeforeMs = readCoreBusyMs(SUBJECTS_CORE);
+    const busyBeforeMs = readMachineTime(SUBJECTS_CORE).busyMs;
     const ownCpu = process.cpuUsage();
     const beganAtMs = performance.now();
     const trouble = order.trouble === undefined ? null : setTimeout(order.trouble, measureMs / 2, providers);
@@ -106,7 +107,7 @@ async function measured(order: RungOrder, providers: RaceProviders, subject: Run
     if (trouble !== null) clearTimeout(trouble);
     const seconds = (performance.now() - beganAtMs) / 1_000;
     const own = process.cpuUsage(ownCpu);
-    const busyMs = readCoreBusyMs(SUBJECTS_CORE) - busyBeforeMs;
+    const busyMs = readMachineTime(SUBJECTS_CORE).busyMs - busyBeforeMs;
     const after = readTree(subject.pid);
     const { cpuMs: providersMs, latenessP99Ms } = await providers.report();
     const { heard, cpuMs: callersMs, sendLateness, closedEarly } = await callers.report;

@@ -116,8 +116,8 @@ export function createAuthenticator(deps: {
   const throttle = createFailedAuthThrottle({ clock, store: deps.limitStore });
   const cache = new Map<string, { row: KeyRow; readAtMs: number; usedNotedAtMs: number }>();
 
-  /** Credentials that are being looked up, and may be right. */
-  const judging = new Map<string, Promise<void>>();
+  /** By credentials: until they are looked up, and may be known. */
+  const trying = new Map<string, Promise<void>>();
 
   /** At most once a minute a key and node. */
   const isNoteDue = (notedAtMs: number): boolean => clock.nowMs() - notedAtMs >= LAST_USED_EVERY_MS;
@@ -152,6 +152,32 @@ export function createAuthenticator(deps: {
       .catch((error: unknown) => log.warn({ keyId, err: error }, 'the use of an API key could not be noted'));
   };
 
+  /**
+   * Of credentials that were not right here before: their key's row, or how long nobody may try. A key that is new
+   * here, in many requests at once, is one that is looked up, and not as many guesses; where the look fails, it fails
+   * for all of them.
+   */
+  const tryUnproven = (
+    credentials: string,
+    address: string,
+    keyId: string | undefined,
+  ): Promise<{ waitSeconds: number; row: KeyRow | undefined }> => {
+    const tried = throttle.take(address, keyId).then(async (waitSeconds) => {
+      if (waitSeconds > 0 || keyId === undefined) return { waitSeconds, row: undefined };
+      try {
+        return { waitSeconds, row: await readKey(keyId, false) };
+      } catch (error) {
+        throttle.giveBack(address, keyId);
+        throw error;
+      }
+    });
+    const over = tried.then(() => {}).finally(() => trying.delete(credentials));
+    // Where nobody waits for it, its failure is that of this request alone.
+    over.catch(() => {});
+    trying.set(credentials, over);
+    return tried;
+  };
+
   return {
     async warm() {
       try {
@@ -179,38 +205,18 @@ export function createAuthenticator(deps: {
       const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
       const parts = parseApiKey(text);
       const secret = sha256Of(parts?.secret ?? text);
-      // A key that is new here, in many requests at once, is one key that is looked up, and not as many guesses; where
-      // the look fails, it fails for all of them.
       const credentials = `${parts?.keyId} ${secret.toString('hex')}`;
-      const before = judging.get(credentials);
+      const before = trying.get(credentials);
       if (before !== undefined) await before;
       const known = parts === null ? undefined : cache.get(parts.keyId)?.row;
       // Guesses are not heard any more, but a key that was right before goes on, from the same address too.
       const proven = known !== undefined && timingSafeEqual(known.secret_sha256, secret);
-      const isUse = proven && isUsable(known, address, clock.epochMs());
-      const look = async (): Promise<KeyRow | undefined> => (parts === null ? undefined : readKey(parts.keyId, isUse));
-      const lookOrGiveBack = async (): Promise<KeyRow | undefined> => {
-        try {
-          return await look();
-        } catch (error) {
-          throttle.giveBack(address, parts?.keyId);
-          throw error;
-        }
-      };
       let row: KeyRow | undefined;
-      if (proven) row = await look();
+      if (proven) row = await readKey(known.key_id, isUsable(known, address, clock.epochMs()));
       else {
-        const tried = throttle.take(address, parts?.keyId).then(async (waitSeconds) => ({
-          waitSeconds,
-          row: waitSeconds > 0 ? undefined : await lookOrGiveBack(),
-        }));
-        const over = tried.then(() => {}).finally(() => judging.delete(credentials));
-        // Where nobody waits for it, its failure is that of this request alone.
-        over.catch(() => {});
-        judging.set(credentials, over);
-        const { waitSeconds, row: found } = await tried;
-        if (waitSeconds > 0) return refuseLate(clock, waitSeconds);
-        row = found;
+        const tried = await tryUnproven(credentials, address, parts?.keyId);
+        if (tried.waitSeconds > 0) return refuseLate(clock, tried.waitSeconds);
+        row = tried.row;
       }
       const matches = timingSafeEqual(row?.secret_sha256 ?? UNKNOWN_SECRET, secret);
       if (row === undefined || !matches || !isUsable(row, address, clock.epochMs())) {

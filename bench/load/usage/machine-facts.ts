@@ -1,14 +1,14 @@
 /** The machine on which a run is made: what it is, and how quiet. Called by `main.ts` before a run. */
-import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, type as systemName, totalmem } from 'node:os';
 import { startNoiseProbe } from '../../calls/noise-probe.ts';
+import { type MachineTime, readMachineTime } from '../../harness/machine-time.ts';
 import type { RunResult } from '../contract/run-result.ts';
 
 const PROBE_MS = 2_000;
 
 /** Takes two seconds: that long a thread that does nothing is watched. */
 export async function readMachine(): Promise<RunResult['machine']> {
-  const probe = startNoiseProbe(readSteal);
+  const probe = startNoiseProbe(() => readTime() ?? { stealMs: 0, totalMs: 0 });
   await new Promise((done) => setTimeout(done, PROBE_MS));
   const { p99Ms, stealRatio } = await probe.stop();
   const processors = cpus();
@@ -19,7 +19,7 @@ export async function readMachine(): Promise<RunResult['machine']> {
     system: `${systemName()} ${release()}`,
     loadBefore: loadavg()[0] ?? 0,
     noiseP99Ms: p99Ms,
-    stealShare: canReadSteal() ? stealRatio : null,
+    stealShare: readTime() === null ? null : stealRatio,
   };
 }
 
@@ -40,20 +40,11 @@ export function noiseWarnings({ noiseP99Ms, stealShare, loadBefore, cores }: Run
   return warnings;
 }
 
-function canReadSteal(): boolean {
+/** Null where the system does not tell. */
+function readTime(): MachineTime | null {
   try {
-    readFileSync('/proc/stat');
-    return true;
+    return readMachineTime();
   } catch {
-    return false;
-  }
-}
-
-function readSteal(): { stealMs: number; totalMs: number } {
-  try {
-    const fields = readFileSync('/proc/stat', 'latin1').split('\n')[0]!.trim().split(/\s+/).slice(1).map(Number);
-    return { stealMs: (fields[7] ?? 0) * 10, totalMs: fields.slice(0, 8).reduce((sum, ticks) => sum + ticks, 0) * 10 };
-  } catch {
-    return { stealMs: 0, totalMs: 0 };
+    return null;
   }
 }

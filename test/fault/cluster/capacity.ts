@@ -4,11 +4,12 @@
  * waits for its end and places the next, so that what counts is how many calls a second come to their end. A turn with
  * both nodes and one with the first alone, again and again; void where what remains was full.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Pressure, watchPressure } from '../../../bench/api/pressure.ts';
+import { processorMs } from '../../../bench/database/processor-time.ts';
 import { briefAgent } from '../../../bench/harness/brief-agent.ts';
 import { percentiles } from '../../../bench/harness/percentile.ts';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -44,7 +45,6 @@ const LOOK_EVERY_MS = 250;
 const REFUSED_PAUSE_MS = 500;
 /** What remains is full where so much of it is taken. */
 const FULL = 0.9;
-const TICK_MS = 10;
 
 /** True: no turn was void, and each call came to its end. */
 export async function measureCapacity(options: CapacityOptions): Promise<boolean> {
@@ -124,7 +124,7 @@ async function measured(
   const look = () =>
     held.map(({ node, quota }) => ({
       ...quota.slices(),
-      spentMs: sum(node.pids().map(spentMsOf)),
+      spentMs: processorMs(node.pids()[0]!),
       atMs: performance.now(),
     }));
   const before = look();
@@ -205,14 +205,3 @@ function lineOf({ nodes, endedPerSecond, others, firstWordP95Ms, had, pressure, 
 
 let dialled = 0;
 const nextNumber = (): string => `+1415551${String(dialled++).padStart(4, '0')}`;
-const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
-
-/** Of all threads of a process, in user and system (proc_pid_stat(5), fields 14 and 15); 0: it has ended. */
-function spentMsOf(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return TICK_MS * (Number(fields[11]) + Number(fields[12]));
-  } catch {
-    return 0;
-  }
-}

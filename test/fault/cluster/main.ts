@@ -17,7 +17,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { readOptions } from '../../../bench/harness/options.ts';
+import { readNumber, readOptions } from '../../../bench/harness/options.ts';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { describeHistory, settledHistory } from '../chaos/random-scenario.ts';
 import type { PlacementSeen } from '../judge/history.ts';
@@ -79,12 +79,17 @@ const GROUNDS: readonly Ground[] = [
 const ENDS = ['SIGINT', 'SIGTERM'] as const;
 
 const say = (line: string): void => console.log(line);
+const ONE = { least: 1, isWhole: true };
 if (values.capacity) {
-  const options = { cores: NODE_CORES, atOnce: Number(values['at-once']), repeat: Number(values.repeat) };
+  const options = {
+    cores: NODE_CORES,
+    atOnce: readNumber('at-once', values['at-once'], ONE),
+    repeat: readNumber('repeat', values.repeat, ONE),
+  };
   process.exit((await measureCapacity({ ...options, seconds: CAPACITY_SECONDS, say })) ? 0 : 1);
 }
 const names = values.quick ? ['a', 'b'] : ['a', 'b', 'c'];
-const calls = Number(values.calls ?? (values.quick ? 40 : 100));
+const calls = readNumber('calls', values.calls ?? (values.quick ? '40' : '100'), ONE);
 const olderRoot = values.older === undefined ? null : resolve(values.older);
 const seeds = values.quick
   ? [1]
