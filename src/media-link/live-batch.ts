@@ -20,6 +20,7 @@ import type { Database, Queryable } from '../store/database.ts';
 import { settleToolUse } from '../tools/tool-log.ts';
 import { writeUsage } from '../usage/call-usage.ts';
 import { tellOfCall } from '../webhooks/outbox.ts';
+import { Standings } from './standings.ts';
 import { addTalk, dataOf, isPlain, isToolEnd, isWritten, lineOf, type TalkMessage, turnsIn } from './talk-change.ts';
 
 export type UsageMessage = Extract<ToControl, { type: 'usage' }>;
@@ -38,6 +39,11 @@ export interface LiveBatchDeps {
 export interface LiveBatch {
   /** Messages by call, in the order of each; a call stands once. Rejects where some are not written. */
   write(calls: readonly (readonly LiveMessage[])[]): Promise<void>;
+  /**
+   * Followers are told of it before it is stored, and again once it is; partial words now. False: of what has its time
+   * when it is stored, and of what is for the call's owner to tell.
+   */
+  showEarly(message: LiveMessage): boolean;
   /**
    * Of one call: what may become a part of a change by who holds `epoch`; the rest is written here and now, or refused.
    */
@@ -58,20 +64,15 @@ interface Written {
   deliveryIds: readonly string[];
 }
 
-/** Rows that are remembered between batches, so that partial words need no look at them. */
-const MOST_REMEMBERED = 10_000;
-/** Another node's process may have the call by then. */
-const REMEMBERED_MS = 4_000;
-
 export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   const { database, clock, bus } = deps;
-  /** As they were when they were last read or written. */
-  const remembered = new Map<string, Standing & { untilMs: number }>();
+  const standings = new Standings(clock);
   /** Of a batch that was written in part, and comes again. */
   const done = new WeakSet<LiveMessage>();
 
   return {
     write,
+    showEarly,
     async readyToAdd(messages, epoch) {
       const left = messages.filter((message) => !done.has(message));
       const talk = left.filter((message) => message.type !== 'usage');
@@ -116,7 +117,7 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   async function addToCalls(calls: readonly Told[]): Promise<Told[]> {
     if (calls.length === 0) return [];
     const told = calls.flat();
-    const { standings, written, events } = await writeTalk(database, {
+    const talk = await writeTalk(database, {
       calls: calls.map(([first]) => ({ callUuid: first!.callUuid, epoch: first!.epoch })),
       lines: told.flatMap((message) => {
         const line = lineOf(message, clock);
@@ -128,13 +129,13 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
         return last === undefined ? [] : [{ callUuid: last.callUuid, checkpoint: last.checkpoint }];
       }),
     });
-    remember(standings.values());
+    standings.remember(talk.standings.values());
     for (const messages of calls) {
       const { callUuid } = messages[0]!;
-      if (!written.has(callUuid)) continue;
-      tell({ messages, events: events.filter((event) => event.callUuid === callUuid), deliveryIds: [] });
+      if (!talk.written.has(callUuid)) continue;
+      tell({ messages, events: talk.events.filter((event) => event.callUuid === callUuid), deliveryIds: [] });
     }
-    return calls.filter((messages) => !written.has(messages[0]!.callUuid));
+    return calls.filter((messages) => !talk.written.has(messages[0]!.callUuid));
   }
 
   /** In one transaction. */
@@ -142,7 +143,7 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     if (calls.length === 0) return;
     const written = await database.transaction(async (tx) => {
       const rows = await lockCalls(tx, uuidsOf(calls));
-      remember(rows.values());
+      standings.remember(rows.values());
       const all: Written[] = [];
       for (const { call, messages } of partsOf(calls, rows)) all.push(await changeCall(tx, call, messages));
       return all;
@@ -186,10 +187,9 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
 
   /** Nothing of it is kept: no lock, no transaction, and mostly no statement. */
   async function showOnly(calls: readonly Told[]): Promise<void> {
-    const nowMs = clock.nowMs();
-    const unknown = uuidsOf(calls).filter((callUuid) => !((remembered.get(callUuid)?.untilMs ?? 0) > nowMs));
+    const unknown = uuidsOf(calls).filter((callUuid) => !standings.isFresh(callUuid));
     if (unknown.length > 0) {
-      remember(
+      standings.remember(
         await database.query<Standing>(
           `SELECT call_uuid AS "callUuid", epoch, lease_until AS "orphanedAt", transcript_status AS "transcriptStatus"
              FROM calls WHERE call_uuid = ANY ($1::uuid[])`,
@@ -197,7 +197,23 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
         ),
       );
     }
-    for (const { messages } of partsOf(calls, remembered)) tell({ messages, events: [], deliveryIds: [] });
+    for (const { messages } of partsOf(calls, standings)) tell({ messages, events: [], deliveryIds: [] });
+  }
+
+  function showEarly(message: LiveMessage): boolean {
+    if (message.type === 'media.started') return false;
+    if (message.type !== 'live' || done.has(message)) return true;
+    const standing = standings.get(message.callUuid);
+    // However old: neither comes back.
+    if (standing !== undefined && (standing.transcriptStatus === 'deleted' || standing.epoch > message.epoch))
+      return true;
+    const event = eventOf(message);
+    if (isWritten(message)) bus.publish({ ...event, isEarly: true });
+    else {
+      done.add(message);
+      bus.publish(event);
+    }
+    return true;
   }
 
   /** What was used was used, whoever carries the call by now. */
@@ -211,29 +227,17 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     let next = 0;
     for (const message of messages) {
       done.add(message);
-      const event = lineOf(message, clock) === null ? shownOnly(message) : events[next++]!;
-      if (event !== null) bus.publish(event);
+      if (lineOf(message, clock) !== null) bus.publish(events[next++]!);
+      else if (message.type === 'live') bus.publish(eventOf(message));
     }
     if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
     for (const message of messages) for (const stages of repliesIn(message)) deps.replied(stages);
   }
 
-  function remember(standings: Iterable<Standing>): void {
-    const untilMs = clock.nowMs() + REMEMBERED_MS;
-    for (const { callUuid, epoch, orphanedAt, transcriptStatus } of standings) {
-      remembered.delete(callUuid);
-      remembered.set(callUuid, { callUuid, epoch, orphanedAt, transcriptStatus, untilMs });
-    }
-    for (const callUuid of remembered.keys()) {
-      if (remembered.size <= MOST_REMEMBERED) break;
-      remembered.delete(callUuid);
-    }
-  }
-
   /** Refuses what is not its call's owner's. */
   function partsOf<Row extends Standing>(
     calls: readonly Told[],
-    rows: ReadonlyMap<string, Row>,
+    rows: { get(callUuid: string): Row | undefined },
   ): { call: Row; messages: Told }[] {
     return calls.flatMap((messages) => {
       const call = rows.get(messages[0]!.callUuid);
@@ -258,10 +262,8 @@ function uuidsOf(calls: readonly Told[]): string[] {
   return calls.map((messages) => messages[0]!.callUuid);
 }
 
-/** Partial words; null: nothing to be shown. */
-function shownOnly(message: TalkMessage): CallEvent | null {
-  if (message.type !== 'live') return null;
-  const { callUuid, atEpochMs, event } = message;
+/** As it is not stored. */
+function eventOf({ callUuid, atEpochMs, event }: Extract<TalkMessage, { type: 'live' }>): CallEvent {
   return { callUuid, id: null, at: new Date(atEpochMs), kind: event.type, data: { ...dataOf(event) } };
 }
 
