@@ -24,7 +24,7 @@ export interface InboxOptions<Message, Batchable extends Message> {
   /** Somebody here looks on while the call runs. Absent: at every call. */
   isFollowed?(callUuid: string): boolean;
   /** A followed call told it some time ago, and the database has not taken it. See `late-words.ts`. */
-  late?(message: Batchable): boolean;
+  late?(message: Batchable): void;
   /** Some were written: whatever stood in the way does so no more. */
   written?(): void;
   /**

@@ -30,16 +30,16 @@ export function tellIfLate<Message, Batchable extends Message>(
   told: {
     clock: Pick<Clock, 'after'>;
     isBatchable(message: Message): message is Batchable;
-    /** False: it is not shown before it is stored. */
-    late(message: Batchable): boolean;
+    late(message: Batchable): void;
   },
 ): void {
   told.clock.after(LATE_AFTER_MS, () => {
     const entries = entry.done ? [] : (lane()?.entries ?? []);
     for (const one of entries.slice(0, entries.indexOf(entry) + 1)) {
       if (one.done || one.isTold === true) continue;
-      // What waits for its place in the log has what came after it wait too.
-      if (!told.isBatchable(one.message) || !told.late(one.message)) return tellIfLate(lane, entry, told);
+      // It changes the call, and is shown once that has happened: so is what came after it.
+      if (!told.isBatchable(one.message)) return tellIfLate(lane, entry, told);
+      told.late(one.message);
       one.isTold = true;
     }
   });

@@ -10,6 +10,7 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ReplyStages } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
+import { asStored } from '../calls/append-call-log.ts';
 import { CallChange } from '../calls/call-change.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
 import { isWriter, type LockedCall, lockCalls } from '../calls/call-row.ts';
@@ -21,7 +22,7 @@ import { settleToolUse } from '../tools/tool-log.ts';
 import { writeUsage } from '../usage/call-usage.ts';
 import { tellOfCall } from '../webhooks/outbox.ts';
 import { Standings } from './standings.ts';
-import { addTalk, dataOf, isPlain, isToolEnd, isWritten, lineOf, type TalkMessage, turnsIn } from './talk-change.ts';
+import { addTalk, isPlain, isToolEnd, isWritten, lineOf, shownAs, type TalkMessage, turnsIn } from './talk-change.ts';
 
 export type UsageMessage = Extract<ToControl, { type: 'usage' }>;
 export type LiveMessage = TalkMessage | UsageMessage;
@@ -40,10 +41,10 @@ export interface LiveBatch {
   /** Messages by call, in the order of each; a call stands once. Rejects where some are not written. */
   write(calls: readonly (readonly LiveMessage[])[]): Promise<void>;
   /**
-   * Followers are told of it before it is stored, and again once it is; partial words now. False: of what has its time
-   * when it is stored, and of what is for the call's owner to tell.
+   * Followers are told of it before it is stored, and again once it is; partial words this once. Nothing is shown of a
+   * call that is known to be another's, or whose words were deleted.
    */
-  showEarly(message: LiveMessage): boolean;
+  showEarly(message: LiveMessage): void;
   /**
    * Of one call: what may become a part of a change by who holds `epoch`; the rest is written here and now, or refused.
    */
@@ -200,20 +201,23 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     for (const { messages } of partsOf(calls, standings)) tell({ messages, events: [], deliveryIds: [] });
   }
 
-  function showEarly(message: LiveMessage): boolean {
-    if (message.type === 'media.started') return false;
-    if (message.type !== 'live' || done.has(message)) return true;
+  function showEarly(message: LiveMessage): void {
+    if (message.type === 'usage' || done.has(message)) return;
     const standing = standings.get(message.callUuid);
     // However old: neither comes back.
-    if (standing !== undefined && (standing.transcriptStatus === 'deleted' || standing.epoch > message.epoch))
-      return true;
-    const event = eventOf(message);
+    if (standing !== undefined && (standing.transcriptStatus === 'deleted' || standing.epoch > message.epoch)) return;
+    const event = unstored(message);
+    if (event === null) return;
     if (isWritten(message)) bus.publish({ ...event, isEarly: true });
     else {
       done.add(message);
       bus.publish(event);
     }
-    return true;
+  }
+
+  function unstored(message: TalkMessage): CallEvent | null {
+    const line = shownAs(message, clock);
+    return line === null ? null : { ...asStored(message.callUuid, line, ''), id: null };
   }
 
   /** What was used was used, whoever carries the call by now. */
@@ -227,8 +231,8 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     let next = 0;
     for (const message of messages) {
       done.add(message);
-      if (lineOf(message, clock) !== null) bus.publish(events[next++]!);
-      else if (message.type === 'live') bus.publish(eventOf(message));
+      const event = lineOf(message, clock) === null ? unstored(message) : events[next++]!;
+      if (event !== null) bus.publish(event);
     }
     if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
     for (const message of messages) for (const stages of repliesIn(message)) deps.replied(stages);
@@ -260,11 +264,6 @@ function isOneTellers(messages: Told): boolean {
 
 function uuidsOf(calls: readonly Told[]): string[] {
   return calls.map((messages) => messages[0]!.callUuid);
-}
-
-/** As it is not stored. */
-function eventOf({ callUuid, atEpochMs, event }: Extract<TalkMessage, { type: 'live' }>): CallEvent {
-  return { callUuid, id: null, at: new Date(atEpochMs), kind: event.type, data: { ...dataOf(event) } };
 }
 
 function repliesIn(message: TalkMessage): ReplyStages[] {

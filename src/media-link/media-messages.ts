@@ -55,7 +55,7 @@ export interface MediaMessages {
   /** See `LiveBatch.write`. */
   handleTogether(calls: readonly (readonly LiveMessage[])[]): Promise<void>;
   /** See `LiveBatch.showEarly`. */
-  showEarly(message: LiveMessage): boolean;
+  showEarly(message: LiveMessage): void;
   /** Messages refused because a newer epoch owns the call. */
   staleCount(): number;
 }
