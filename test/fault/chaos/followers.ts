@@ -158,11 +158,20 @@ function faultsOfEarly(callUuid: string, { ids, events }: Shown, { ids: log, nam
   const fault = (what: string): Violation => ({ rule: SHOWN_ONCE, what: `${callUuid}: ${what}` });
   const early = events.filter(({ id }) => id === null).map(({ name }) => name);
   const withId = new Set(events.flatMap(({ id }) => id ?? []));
-  const faults: Violation[] = [];
+  // A line whose writer never heard that it was written stands in the log twice, with two ids of one name.
+  const idsOf = new Map<string, string[]>();
   for (const id of ids) {
-    const times = early.filter((name) => name === names[log.indexOf(id)]).length;
-    if (withId.has(id) && times > 0) faults.push(fault(`event ${id} was shown without its id, and with it`));
-    else if (!withId.has(id) && times !== 1) faults.push(fault(`event ${id} was shown ${times} times before its id`));
+    const name = names[log.indexOf(id)] ?? '';
+    idsOf.set(name, [...(idsOf.get(name) ?? []), id]);
+  }
+  const faults: Violation[] = [];
+  for (const [name, its] of idsOf) {
+    const times = early.filter((one) => one === name).length;
+    const alone = its.filter((id) => !withId.has(id)).length;
+    const which = `event ${its.join(' and ')}`;
+    if (times > alone)
+      faults.push(fault(`${which} was shown ${times} times without its id, which came ${alone} times`));
+    else if (times < alone) faults.push(fault(`${which} was shown ${times} times before its id`));
   }
   // A call's talk comes from one place; a carrier's callback may be read between.
   const talk = early.filter((name) => TALK.has(name.split(' ')[1]!)).map((name) => names.indexOf(name));

@@ -37,14 +37,25 @@ test('what was shown before it was stored is shown once, by the event whose id c
   expect(rules({ ids, isAtEnd: true, events: told(...NAMES) })).toEqual([]);
   expect(rules({ ids, isAtEnd: true, events: told(...NAMES, 'never stored') })).toEqual([]);
   const both = [...told(...NAMES), { name: '2 turn b', id: '4' }];
-  expect(rules({ ids, isAtEnd: true, events: both })).toEqual(['call: event 4 was shown without its id, and with it']);
+  expect(rules({ ids, isAtEnd: true, events: both })).toEqual([
+    'call: event 4 was shown 1 times without its id, which came 0 times',
+  ]);
   expect(rules({ ids, isAtEnd: true, events: told('1 turn a', '3 turn c', '2 turn b', '4 turn d') })).toEqual([
     'call: it was shown in another order',
   ]);
   expect(rules({ ids, isAtEnd: true, events: told('1 turn a', '3 turn c', '4 turn d', '4 turn d') })).toEqual([
     'call: event 4 was shown 0 times before its id',
-    'call: event 10 was shown 2 times before its id',
+    'call: event 10 was shown 2 times without its id, which came 1 times',
   ]);
+});
+
+test('a line that stands in the log twice is shown twice', () => {
+  const stored = { ids: ['1', '2'], untilEnd: 2, names: ['1 turn a', '1 turn a'] };
+  const events = [
+    { name: '1 turn a', id: null },
+    { name: '1 turn a', id: '2' },
+  ];
+  expect(faultsOf('call', [{ ids: ['1', '2'], isAtEnd: true, events }], stored)).toEqual([]);
 });
 
 test('an event is the same, stored or not', () => {
