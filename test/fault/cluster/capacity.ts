@@ -2,7 +2,8 @@
  * `npm run bench -- cluster --capacity`: what two nodes carry against one, each held to the same share of a core, with
  * database, balancer, carrier and this client on what remains. So many callers a node, each of whom places a call,
  * waits for its end and places the next, so that what counts is how many calls a second come to their end. A turn with
- * both nodes and one with the first alone, again and again; void where what remains was full.
+ * both nodes and one with the first alone, again and again; void where what remains was full. Beside it the same piece
+ * of work is done all the time: what it costs more in company, a call costs more too, without any doing of the nodes.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import { percentiles } from '../../../bench/harness/percentile.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import type { ClusterNode } from './cluster-node.ts';
 import { type ProcessorQuota, processorQuota } from './processor-quota.ts';
+import { type SameWork, startSameWork } from './same-work.ts';
 
 export interface CapacityOptions {
   /** Of each node. */
@@ -34,6 +36,8 @@ interface Measured {
   firstWordP95Ms: number;
   /** Of each node: cores that it had, and the share of its slices in which it was made to wait. */
   had: { cores: number; throttled: number }[];
+  /** Processor time of one piece of the same work. */
+  pieceMs: number;
   isVoid: boolean;
   pressure: Pressure;
 }
@@ -53,34 +57,44 @@ export async function measureCapacity(options: CapacityOptions): Promise<boolean
   const around = { names: ['a', 'b'], folder, calls: 4 * atOnce, agent: AGENT, olderRoot: null, say };
   const cluster = await startCluster(around);
   const quotas = new Map<ClusterNode, ProcessorQuota>();
+  const sameWork = await startSameWork();
   try {
     for (const node of cluster.nodes) quotas.set(node, processorQuota(node.name, cores));
     const all: Measured[] = [];
     const slopes: number[] = [];
+    const dearer: number[] = [];
     for (let turn = 1; turn <= repeat; turn++) {
       const [both, alone] = [
-        await withNodes(cluster, cluster.nodes, { ...options, quotas }),
-        await withNodes(cluster, cluster.nodes.slice(0, 1), { ...options, quotas }),
+        await withNodes(cluster, cluster.nodes, { ...options, quotas, sameWork }),
+        await withNodes(cluster, cluster.nodes.slice(0, 1), { ...options, quotas, sameWork }),
       ];
       for (const measured of [both, alone]) say(`turn ${turn}, ${lineOf(measured)}`);
-      if (!both.isVoid && !alone.isVoid) slopes.push(both.endedPerSecond / alone.endedPerSecond);
       all.push(both, alone);
+      if (both.isVoid || alone.isVoid) continue;
+      slopes.push(both.endedPerSecond / alone.endedPerSecond);
+      dearer.push(both.pieceMs / alone.pieceMs);
     }
-    const [least, median, most] = percentiles(slopes, [0, 0.5, 1]).map((slope) => slope.toFixed(2));
-    say(`two nodes against one: ${median} times the calls [${least}–${most}], ${slopes.length} of ${repeat} turns`);
+    say(`two nodes against one: ${rangeOf(slopes)} times the calls, ${slopes.length} of ${repeat} turns`);
+    say(`the same work beside two nodes: ${rangeOf(dearer)} times the processor time that it takes beside one`);
     return all.every(({ isVoid, others }) => !isVoid && others.size === 0);
   } finally {
+    sameWork.close();
     await cluster.close();
     for (const quota of quotas.values()) quota.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+interface Around {
+  quotas: ReadonlyMap<ClusterNode, ProcessorQuota>;
+  sameWork: SameWork;
+}
+
 /** The others drain before it, and come back after it. */
 async function withNodes(
   cluster: Cluster,
   nodes: readonly ClusterNode[],
-  { quotas, atOnce, seconds }: CapacityOptions & { quotas: ReadonlyMap<ClusterNode, ProcessorQuota> },
+  { quotas, sameWork, atOnce, seconds }: CapacityOptions & Around,
 ): Promise<Measured> {
   const others = cluster.nodes.filter((node) => !nodes.includes(node));
   for (const node of others) await node.drain();
@@ -88,7 +102,7 @@ async function withNodes(
   const held = nodes.map((node) => ({ node, quota: quotas.get(node)! }));
   for (const { node, quota } of held) quota.hold(node.pids());
   try {
-    return await measured(cluster, held, { callers: atOnce * nodes.length, seconds });
+    return await measured(cluster, held, { callers: atOnce * nodes.length, seconds, sameWork });
   } finally {
     for (const { quota } of held) quota.lift();
     for (const node of others) await node.start();
@@ -99,7 +113,7 @@ async function withNodes(
 async function measured(
   cluster: Cluster,
   held: readonly { node: ClusterNode; quota: ProcessorQuota }[],
-  { callers, seconds }: { callers: number; seconds: number },
+  { callers, seconds, sameWork }: { callers: number; seconds: number; sameWork: SameWork },
 ): Promise<Measured> {
   const others = new Map<string, number>();
   const count = (what: string): void => void others.set(what, (others.get(what) ?? 0) + 1);
@@ -133,9 +147,11 @@ async function measured(
     { name: 'carrier', pids: () => [cluster.emulator.pid!] },
     { name: 'client', pids: () => [process.pid] },
   ]);
+  await sameWork.pieceMs();
   isCounted = true;
   await wait(1_000 * seconds);
   isCounted = false;
+  const pieceMs = await sameWork.pieceMs();
   const pressure = await watch.end();
   const had = look().map(({ ran, throttled, spentMs, atMs }, at) => ({
     cores: (spentMs - before[at]!.spentMs) / (atMs - before[at]!.atMs),
@@ -146,7 +162,8 @@ async function measured(
   ends.close();
   const nodes = held.length;
   const firstWordP95Ms = await firstWords(cluster, sinceEpochMs);
-  return { nodes, endedPerSecond: ended / seconds, others, firstWordP95Ms, had, pressure, isVoid: isFull(pressure) };
+  const isVoid = isFull(pressure);
+  return { nodes, endedPerSecond: ended / seconds, others, firstWordP95Ms, had, pieceMs, pressure, isVoid };
 }
 
 /** One statement for all calls. */
@@ -189,7 +206,13 @@ function isFull({ parts }: Pressure): boolean {
   );
 }
 
-function lineOf({ nodes, endedPerSecond, others, firstWordP95Ms, had, pressure, isVoid }: Measured): string {
+/** Median, least and most. */
+function rangeOf(ratios: readonly number[]): string {
+  const [least, median, most] = percentiles(ratios, [0, 0.5, 1]).map((ratio) => ratio.toFixed(2));
+  return `${median} [${least}–${most}]`;
+}
+
+function lineOf({ nodes, endedPerSecond, others, firstWordP95Ms, had, pieceMs, pressure, isVoid }: Measured): string {
   const cores = had.map((each) => `${each.cores.toFixed(2)} (${Math.round(100 * each.throttled)} % of slices cut)`);
   const parts = pressure.parts.map(({ name, ranCores }) => `${name} ${ranCores.toFixed(2)}`);
   const bad = [...others].map(([what, times]) => `${times} × ${what}`);
@@ -198,6 +221,7 @@ function lineOf({ nodes, endedPerSecond, others, firstWordP95Ms, had, pressure, 
     `first word p95 ${Math.round(firstWordP95Ms)} ms`,
     `cores of nodes ${had.length === 0 ? '–' : cores.join(' and ')}`,
     `of others ${parts.join(', ')}`,
+    `a piece of the same work ${pieceMs.toFixed(2)} ms`,
     ...(bad.length === 0 ? [] : [`NOT WELL: ${bad.join(', ')}`]),
     ...(isVoid ? ['VOID: what remains was full'] : []),
   ].join('; ');

@@ -24,7 +24,7 @@ import type { PlacementSeen } from '../judge/history.ts';
 import { checkHistory, violationLines } from '../judge/history-checker.ts';
 import { measureCapacity } from './capacity.ts';
 import { type Cluster, startCluster } from './cluster.ts';
-import { place, talking } from './conversations.ts';
+import { PLACE_AT_ONE_EVERY_MS, place, talking } from './conversations.ts';
 import type { Fault } from './fault.ts';
 import { DATABASE_FAULTS, FAULTS, UPGRADES } from './faults.ts';
 import { FAKETIME, hasFaketime } from './joining.ts';
@@ -167,7 +167,7 @@ async function meet(
     await fault.prepare?.({ cluster: on, victim });
     await wait(GRACE_MS);
   }
-  const asked = await place(on, calls);
+  const asked = await place(on, calls, isOlder ? PLACE_AT_ONE_EVERY_MS : undefined);
   placed.push(...asked);
   const talks = await talking(on, asked, { isOwned: !isOlder });
   await wait(TALK_MS);

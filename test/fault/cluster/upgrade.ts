@@ -20,11 +20,11 @@ export async function upgraded({ cluster, victim, calls }: FaultCase): Promise<V
   await victim.start();
   await cluster.whole();
   const last = await talking(cluster, await place(cluster, LATER_CALLS));
-  const longestMs = Math.round(Math.max(...[...seen, ...laterSeen].map(betweenWordsMs)));
+  const longestMs = Math.round(Math.max(...[...seen, ...laterSeen].map(silenceMs)));
   return joined(
     {
       lines: [
-        `the new version was ready after ${startedMs} ms; from one thing said to the next at most ${longestMs} ms`,
+        `the new version was ready after ${startedMs} ms; the agent was silent between two sentences for ${longestMs} ms at most`,
       ],
       broken: [],
     },
@@ -35,8 +35,14 @@ export async function upgraded({ cluster, victim, calls }: FaultCase): Promise<V
   );
 }
 
-/** From the beginning of one to that of the next, the longest. */
-function betweenWordsMs({ phone }: CallSeen): number {
-  const began = phone?.agentBegan.map(({ atEpochMs }) => atEpochMs) ?? [];
-  return Math.max(0, ...began.slice(1).map((atEpochMs, at) => atEpochMs - began[at]!));
+/** What the phone heard nothing of the agent for between two things that it said, the longest. */
+function silenceMs({ phone }: CallSeen): number {
+  const began = phone?.agentBegan ?? [];
+  return Math.max(
+    0,
+    ...began.slice(1).map(({ atEpochMs, playedMs }, at) => {
+      const { atEpochMs: beforeEpochMs, playedMs: beforePlayedMs } = began[at]!;
+      return atEpochMs - beforeEpochMs - (playedMs - beforePlayedMs);
+    }),
+  );
 }
