@@ -1,0 +1,233 @@
+/** The hourly purge drops a day of which nothing is kept; of the others it removes the rows of calls that are due. */
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
+import { CALL_PARTS } from '../../../src/calls/call-parts.ts';
+import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
+import { createDayRemoval } from '../../../src/retention/day-removal.ts';
+import { placeHold, releaseHold } from '../../../src/retention/legal-holds.ts';
+import { listReceipts, type PurgeReceipt } from '../../../src/retention/purge-receipts.ts';
+import { createRetentionPurge, type RetentionPurge } from '../../../src/retention/retention-purge.ts';
+import { setRetention } from '../../../src/retention/retention-rules.ts';
+import type { Database } from '../../../src/store/database.ts';
+import {
+  DAY_MS,
+  idAt,
+  isThere,
+  makeDay,
+  midnightBefore,
+  partitionOf,
+  placesOf,
+  talk,
+} from '../../support/call-days.ts';
+import { type ApiFixture, createApiFixture, type Tenant } from '../api/api-fixture.ts';
+
+let api: ApiFixture;
+let purge: RetentionPurge;
+/** Midnight of a day of calls that ended 400 days ago and more; each test has another. */
+let day: number;
+let daysAgo = 400;
+beforeAll(async () => {
+  api = await createApiFixture();
+});
+afterAll(() => api.close());
+beforeEach(async () => {
+  await api.database.query('UPDATE calls SET purged_kinds = $1', [CALL_PARTS]);
+  await api.database.query('DELETE FROM retention_rules');
+  // What the test before has left.
+  await purgeOf(api.database).run();
+  daysAgo += 10;
+  day = midnightBefore(api.clock.epochMs() - daysAgo * DAY_MS);
+  await makeDay(api.database, day);
+  purge = purgeOf(api.database);
+});
+
+const silent = pino({ level: 'silent' });
+const purgeOf = (database: Database): RetentionPurge =>
+  createRetentionPurge({ database, clock: api.clock, log: silent, eraser: api.recordings.eraser });
+const workspace = () => ({ workspaceId: api.acme.workspaceId, agentId: null });
+const turns = (): string => partitionOf('call_turns', day);
+const events = (): string => partitionOf('call_events', day);
+
+/** A call of that day with a turn and two events. */
+async function ended(number: number, tenant: Tenant = api.acme, change: Record<string, unknown> = {}): Promise<string> {
+  const callUuid = idAt(day + number * 1_000, daysAgo);
+  const at = new Date(day + number * 1_000);
+  await api.insertCall(tenant, {
+    call_uuid: callUuid,
+    status: 'completed',
+    ended_reason: 'agent_hangup',
+    created_at: at,
+    answered_at: at,
+    ended_at: at,
+    transcript_status: 'ready',
+    ...change,
+  });
+  await talk(api.database, callUuid);
+  return callUuid;
+}
+
+async function receiptOf(callUuid: string, kind: (typeof CALL_PARTS)[number]): Promise<PurgeReceipt[]> {
+  const found = await listReceipts(api.database, {
+    workspaceId: api.acme.workspaceId,
+    callUuid: [callUuid],
+    limit: 99,
+  });
+  return found.filter(({ kinds }) => kinds.includes(kind));
+}
+
+const theDaysAre = async (): Promise<boolean[]> => [
+  await isThere(api.database, turns()),
+  await isThere(api.database, events()),
+];
+
+describe('a day of which nothing is kept', () => {
+  it('is dropped, and each call has the receipts that it would have had; other days stay', async () => {
+    await makeDay(api.database, api.clock.epochMs() - 300 * DAY_MS);
+    const young = partitionOf('call_turns', api.clock.epochMs() - 300 * DAY_MS);
+    const calls = [await ended(0), await ended(1), await ended(86_399)];
+    expect((await purge.run()).removed).toMatchObject({ transcript: 3, events: 3, metadata: 3 });
+    expect(await theDaysAre()).toEqual([false, false]);
+    expect(await isThere(api.database, young)).toBe(true);
+    for (const callUuid of calls) {
+      expect(await placesOf(api.database, callUuid)).toEqual({});
+      const [transcript] = await receiptOf(callUuid, 'transcript');
+      expect(transcript!.removed).toMatchObject({ turns: 1, events: 0 });
+      const [told] = await receiptOf(callUuid, 'events');
+      expect(told!.removed).toMatchObject({ events: 2 });
+    }
+    const [call] = await api.database.query('SELECT transcript_status AS status FROM calls WHERE call_uuid = $1', [
+      calls[0],
+    ]);
+    expect(call).toEqual({ status: 'deleted' });
+    expect(await api.database.query('SELECT name FROM days_taken_out')).toEqual([]);
+  });
+
+  it('is dropped by kind: turns that are due go, events that are not stay', async () => {
+    await setRetention(api.database, workspace(), { events: 3650 }, BY_OPERATOR);
+    const call = await ended(0);
+    await purge.run();
+    expect(await theDaysAre()).toEqual([false, true]);
+    // Without what was said in it.
+    expect(await placesOf(api.database, call)).toEqual({ [events()]: 1 });
+  });
+
+  it('had no call at all: it is dropped too', async () => {
+    await purge.run();
+    expect(await theDaysAre()).toEqual([false, false]);
+  });
+
+  it('is dropped once, with one receipt a call and kind, whoever of several nodes does it', async () => {
+    const calls = await Promise.all(Array.from({ length: 12 }, (_none, number) => ended(number)));
+    await Promise.all([purge, ...Array.from({ length: 3 }, () => purgeOf(api.database))].map((one) => one.run()));
+    // Whoever was last to look while another still purged has left it.
+    await purge.run();
+    expect(await theDaysAre()).toEqual([false, false]);
+    for (const callUuid of calls) {
+      for (const kind of CALL_PARTS) expect(await receiptOf(callUuid, kind)).toHaveLength(1);
+      const [told] = await receiptOf(callUuid, 'events');
+      expect(told!.removed.events).toBe(2);
+    }
+  });
+});
+
+describe('a day of which something is kept', () => {
+  it('stays for one held call, whose rows stay; those of the others are removed; released, it is dropped', async () => {
+    const [held, free] = [await ended(0), await ended(1)];
+    const at = new Date(api.clock.epochMs());
+    const { workspaceId } = api.acme;
+    const hold = await placeHold(api.database, { workspaceId, callUuid: held, reason: 'case', by: BY_OPERATOR, at });
+    for (let hour = 0; hour < 2; hour++) {
+      await purge.run();
+      expect(await theDaysAre()).toEqual([true, true]);
+      expect(await placesOf(api.database, held)).toEqual({ [turns()]: 1, [events()]: 2 });
+      expect(await placesOf(api.database, free)).toEqual({});
+    }
+    await releaseHold(api.database, { workspaceId, id: hold.id, by: BY_OPERATOR, at });
+    await purge.run();
+    expect(await theDaysAre()).toEqual([false, false]);
+    expect(await receiptOf(held, 'transcript')).toHaveLength(1);
+    expect(await receiptOf(free, 'transcript')).toHaveLength(1);
+  });
+
+  it('stays for a hold on a whole workspace, for longer days of an agent or of a workspace, and for a call that lives', async () => {
+    const at = new Date(api.clock.epochMs());
+    const of = { workspaceId: api.other.workspaceId, reason: 'case', by: BY_OPERATOR, at };
+    await ended(0, api.other);
+    const hold = await placeHold(api.database, { ...of, callUuid: null });
+    await purge.run();
+    expect(await theDaysAre()).toEqual([true, true]);
+    await releaseHold(api.database, { ...of, id: hold.id });
+    const [theirs, own] = [
+      { workspaceId: api.other.workspaceId, agentId: null },
+      { workspaceId: api.other.workspaceId, agentId: api.other.agentId },
+    ];
+    await setRetention(api.database, theirs, { transcript: 3650, events: 3650 }, BY_OPERATOR);
+    await purge.run();
+    expect(await theDaysAre()).toEqual([true, true]);
+    // The agent's word wins, in both directions.
+    await setRetention(api.database, own, { transcript: 1 }, BY_OPERATOR);
+    await purge.run();
+    expect(await theDaysAre()).toEqual([false, true]);
+    await setRetention(api.database, own, { transcript: null }, BY_OPERATOR);
+    await setRetention(api.database, theirs, { transcript: null, events: null }, BY_OPERATOR);
+    const live = await ended(2, api.acme, { status: 'in_progress', ended_reason: null, ended_at: null });
+    await purge.run();
+    expect(await theDaysAre()).toEqual([false, true]);
+    expect(await placesOf(api.database, live)).toMatchObject({ [events()]: 2 });
+  });
+
+  it('is not dropped under a call that is held after the day was taken out: its rows come back', async () => {
+    const [held, free] = [await ended(0), await ended(1)];
+    const removal = createDayRemoval({ database: api.database, log: silent });
+    expect((await removal.takeOut(api.clock.epochMs())).toSorted()).toEqual([events(), turns()].toSorted());
+    expect(await placesOf(api.database, held)).toEqual({});
+    const at = new Date(api.clock.epochMs());
+    const { workspaceId } = api.acme;
+    await placeHold(api.database, { workspaceId, callUuid: held, reason: 'case', by: BY_OPERATOR, at });
+    // Not dropped while a call that is due has no receipt.
+    expect(await removal.drop(api.clock.epochMs())).toEqual([]);
+    expect(await placesOf(api.database, held)).toEqual({ call_turns_rest: 1, call_events_rest: 2 });
+    await purge.run();
+    expect(await theDaysAre()).toEqual([false, false]);
+    expect(await placesOf(api.database, held)).toEqual({ call_turns_rest: 1, call_events_rest: 2 });
+    const [told] = await receiptOf(free, 'transcript');
+    expect(told!.removed.turns).toBe(1);
+    expect(await receiptOf(held, 'transcript')).toEqual([]);
+  });
+
+  it('loses the rows of a call that somebody erases by hand meanwhile, and the receipt counts them', async () => {
+    const call = await ended(0);
+    const removal = createDayRemoval({ database: api.database, log: silent });
+    await removal.takeOut(api.clock.epochMs());
+    const request = { workspaceId: api.acme.workspaceId, callUuid: call, parts: CALL_PARTS, by: BY_OPERATOR };
+    const deps = { database: api.database, clock: api.clock, eraser: api.recordings.eraser };
+    expect(await deleteCallParts(deps, request)).toBe('deleted');
+    expect((await receiptOf(call, 'transcript'))[0]!.removed).toMatchObject({ turns: 1, events: 2 });
+    expect((await removal.drop(api.clock.epochMs())).toSorted()).toEqual([events(), turns()].toSorted());
+  });
+
+  it('waits for whoever works with its table, and loses its rows meanwhile as ever', async () => {
+    const call = await ended(0);
+    const other = new pg.Client({ connectionString: api.connectionString });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT count(*) FROM call_turns');
+    await purge.run();
+    expect(await theDaysAre()).toEqual([true, false]);
+    expect(await placesOf(api.database, call)).toEqual({});
+    await other.query('COMMIT');
+    await other.end();
+    await purge.run();
+    expect(await theDaysAre()).toEqual([false, false]);
+    expect((await receiptOf(call, 'transcript'))[0]!.removed.turns).toBe(1);
+  });
+
+  it('is not taken for a purge of one workspace', async () => {
+    const call = await ended(0);
+    await purge.run({ workspaceId: api.acme.workspaceId });
+    expect(await theDaysAre()).toEqual([true, true]);
+    expect(await placesOf(api.database, call)).toEqual({});
+  });
+});

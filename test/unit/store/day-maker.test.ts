@@ -1,0 +1,174 @@
+/** Partitions by day: where rows go, that any node makes the days to come, and that only days asked for are read. */
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readNews } from '../../../src/api/calls/stored-events.ts';
+import { recoveriesOf } from '../../../src/call-log/call-recovery.ts';
+import { readTurns } from '../../../src/calls/call-turns.ts';
+import type { Queryable } from '../../../src/store/database.ts';
+import { DAY_TABLES, makeDays, startDayMaker } from '../../../src/store/day-maker.ts';
+import { DAY_MS, dayOf, idAt, midnightBefore, partitionOf, placesOf, talk } from '../../support/call-days.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
+
+let api: ApiFixture;
+let today: number;
+beforeAll(async () => {
+  api = await createApiFixture();
+  today = midnightBefore(Date.now());
+});
+afterAll(() => api.close());
+
+async function partitions(table: string): Promise<string[]> {
+  const rows = await api.database.query<{ name: string }>(
+    'SELECT name FROM day_partitions WHERE parent = $1 ORDER BY name',
+    [table],
+  );
+  return rows.map(({ name }) => name);
+}
+
+const namesOf = (fromMs: number, days: number): string[] =>
+  Array.from({ length: days }, (_none, at) => dayOf(fromMs + at * DAY_MS)).flatMap((day) =>
+    [...DAY_TABLES].toSorted().map((table) => `${table} ${day}`),
+  );
+
+describe('a row', () => {
+  it.each([
+    ['the first millisecond of a day', 0, 0],
+    ['the last of the day before', -1, -1],
+    ['the last of a day', DAY_MS - 1, 0],
+    ['the first of the next', DAY_MS, 1],
+  ])('of a call of %s lies in the partition of that day', async (_what, offsetMs, days) => {
+    const callUuid = idAt(today + offsetMs);
+    await talk(api.database, callUuid);
+    const at = today + days * DAY_MS;
+    expect(await placesOf(api.database, callUuid)).toEqual({
+      [partitionOf('call_events', at)]: 2,
+      [partitionOf('call_turns', at)]: 1,
+    });
+  });
+
+  it('of a day that nobody has made lies in the rest, and a turn that is told again stays one', async () => {
+    const callUuid = idAt(today + 30 * DAY_MS);
+    await talk(api.database, callUuid);
+    await api.database.query(
+      `INSERT INTO call_turns VALUES ($1, 't1', 1, '{"heardText":"hello you"}')
+       ON CONFLICT (call_uuid, turn_id) DO UPDATE SET turn = EXCLUDED.turn`,
+      [callUuid],
+    );
+    expect(await placesOf(api.database, callUuid)).toEqual({ call_events_rest: 2, call_turns_rest: 1 });
+    expect(await readTurns(api.database, callUuid)).toEqual([{ heardText: 'hello you' }]);
+  });
+});
+
+describe('the days to come', () => {
+  it('are there after a migration, a week of them', async () => {
+    expect(await makeDays(api.database, today)).toEqual({ made: [], late: [], left: [] });
+    expect(await partitions('call_turns')).toHaveLength(10);
+  });
+
+  it('are made by any of the nodes, each once, and by the clock, an hour and a day later', async () => {
+    const at = today + 60 * DAY_MS;
+    const both = await Promise.all([makeDays(api.database, at), makeDays(api.database, at)]);
+    const made = [...both.flatMap((one) => one.made), ...(await makeDays(api.database, at)).made];
+    expect(made.toSorted()).toEqual(namesOf(at, 8).toSorted());
+    expect(await makeDays(api.database, at)).toEqual({ made: [], late: [], left: [] });
+    const clock = new VirtualClock(at + DAY_MS - 60_000);
+    const lines: string[] = [];
+    const maker = startDayMaker({
+      database: api.database,
+      clock,
+      log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
+    });
+    await maker.idle();
+    expect(lines).toEqual([]);
+    clock.advanceMs(3_600_000);
+    await maker.idle();
+    expect(JSON.parse(lines.join(''))).toMatchObject({ made: namesOf(at + 8 * DAY_MS, 1) });
+    await maker.close();
+  });
+
+  it('stay in the rest where a row was before them; whoever reads it finds it', async () => {
+    const at = today + 90 * DAY_MS;
+    const callUuid = idAt(at + 3 * DAY_MS + 5);
+    await api.database.query(`INSERT INTO call_events (call_uuid, kind) VALUES ($1, 'status')`, [callUuid]);
+    const { made, late, left } = await makeDays(api.database, at);
+    expect([made.length, late, left]).toEqual([15, [`call_events ${dayOf(at + 3 * DAY_MS)}`], []]);
+    expect(await placesOf(api.database, callUuid)).toEqual({ call_events_rest: 1 });
+  });
+
+  it('wait while somebody works with the rest, and come later', async () => {
+    const at = today + 120 * DAY_MS;
+    const other = new pg.Client({ connectionString: api.connectionString });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT count(*) FROM call_turns_rest');
+    const { made, left } = await makeDays(api.database, at);
+    expect([made.length, left.length]).toEqual([8, 8]);
+    expect(left.every((name) => name.startsWith('call_turns'))).toBe(true);
+    await other.query('COMMIT');
+    await other.end();
+    expect((await makeDays(api.database, at)).made).toEqual(left);
+  });
+});
+
+/** Runs each statement, and keeps how it is run. */
+function watched(): Queryable & { plans: string[] } {
+  const plans: string[] = [];
+  return {
+    plans,
+    async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+      const plan = await api.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, parameters);
+      plans.push(plan.map((line) => line['QUERY PLAN']).join('\n'));
+      return api.database.query<Row>(sql, parameters);
+    },
+  };
+}
+
+describe('what is read of calls', () => {
+  it('is read in the partitions of their days and in no other', async () => {
+    const [first, second] = [idAt(today - 7, 1), idAt(today + 7, 1)];
+    for (const callUuid of [first, second]) {
+      await api.insertCall(api.acme, { call_uuid: callUuid });
+      await talk(api.database, callUuid);
+    }
+    const db = watched();
+    await readTurns(db, first);
+    await readNews(db, new Map([first, second].map((callUuid) => [callUuid, '0'])));
+    await recoveriesOf(
+      db,
+      [first, second].map((callUuid) => ({ callUuid, epoch: 1 })),
+    );
+    const read = db.plans.map((plan) => [...new Set(plan.match(/call_(?:turns|events)_(?:\d{8}|rest)\b/g))].toSorted());
+    const events = [today - DAY_MS, today].map((at) => partitionOf('call_events', at));
+    expect(read).toEqual([[partitionOf('call_turns', today - DAY_MS)], events, events]);
+  });
+
+  it('comes in order over midnight, page by page, with its turns', async () => {
+    const made: string[] = [];
+    for (const [number, offsetMs] of [-2, -1, 0, 1].entries()) {
+      const callUuid = idAt(today + offsetMs, number + 10);
+      const at = new Date(today + offsetMs);
+      await api.insertCall(api.acme, {
+        call_uuid: callUuid,
+        created_at: at,
+        name: 'midnight',
+        idempotency_key: 'night',
+      });
+      await talk(api.database, callUuid);
+      made.unshift(callUuid);
+    }
+    const seen: { callUuid: string; turns: unknown[] }[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const answer = await api.app.inject({
+        url: `/api/developer/calls?idempotencyKey=night&limit=1${cursor}`,
+        headers: { authorization: `Bearer ${api.acme.key}` },
+      });
+      const { data, nextCursor } = answer.json() as { data: typeof seen; nextCursor: string | null };
+      seen.push(...data);
+      cursor = nextCursor === null ? null : `&cursor=${nextCursor}`;
+    }
+    expect(seen.map(({ callUuid }) => callUuid)).toEqual(made);
+    expect(seen.map(({ turns }) => turns.length)).toEqual([1, 1, 1, 1]);
+  });
+});
