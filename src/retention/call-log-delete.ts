@@ -13,7 +13,6 @@ import { type CallPatch, type CallRow, lockCall, patchCall } from '../calls/call
 import { isTerminal } from '../calls/state-machine.ts';
 import type { RecordingEraser } from '../recordings/erase-recordings.ts';
 import type { Database, Queryable } from '../store/database.ts';
-import { countTakenOut } from './day-removal.ts';
 import { isHeld } from './legal-holds.ts';
 import { type PurgeReceipt, type Removed, writeReceipt } from './purge-receipts.ts';
 
@@ -113,7 +112,6 @@ const REMOVERS: Record<CallPart, Remover> = {
   },
   async transcript(tx, call, removed) {
     removed.turns += await count(tx, 'DELETE FROM call_turns WHERE call_uuid = $1', [call.callUuid]);
-    removed.turns += await countTakenOut(tx, 'call_turns', call.callUuid);
     removed.events += await count(tx, `DELETE FROM call_events WHERE call_uuid = $1 AND kind IN ('turn', 'partial')`, [
       call.callUuid,
     ]);
@@ -137,7 +135,6 @@ const REMOVERS: Record<CallPart, Remover> = {
   },
   async events(tx, call, removed) {
     removed.events += await count(tx, 'DELETE FROM call_events WHERE call_uuid = $1', [call.callUuid]);
-    removed.events += await countTakenOut(tx, 'call_events', call.callUuid);
     removed.events += await count(tx, 'DELETE FROM tool_calls WHERE call_uuid = $1', [call.callUuid]);
     // The search knows of some of them.
     await tx.query('SELECT call_search_write(c) FROM calls c WHERE c.call_uuid = $1', [call.callUuid]);

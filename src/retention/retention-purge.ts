@@ -3,7 +3,7 @@
  * control; any number of nodes may run it, since each removal locks its call. Holds stop it.
  * All kinds of a call are looked at in one pass over the calls that have any left, a window at a time in the order of
  * their ends: each statement reads so many calls and no more, however many there are and however few are due.
- * Events and turns of a day in which nobody keeps any go as a whole (`day-removal.ts`), with the same receipts.
+ * Days of events and turns in which it has left no row are dropped (`day-removal.ts`).
  * What it does cannot be undone, so it does not trust a wall clock that was just set: time that the monotonic clock
  * does not know of puts off one hour's purge.
  */
@@ -15,7 +15,7 @@ import type { Database } from '../store/database.ts';
 import { PLAN_EACH_TIME } from '../store/statements.ts';
 import { createSweeper } from '../store/sweeper.ts';
 import { type DeleteDeps, deleteCallParts } from './call-log-delete.ts';
-import { createDayRemoval } from './day-removal.ts';
+import { dropDays } from './day-removal.ts';
 import { DEFAULT_RETENTION_DAYS } from './retention-rules.ts';
 
 export interface RetentionPurge {
@@ -102,7 +102,6 @@ const LOOK = `${PLAN_EACH_TIME}
 export function createRetentionPurge(deps: PurgeDeps): RetentionPurge {
   const { database, clock, log } = deps;
   const figures = { removedParts: 0, putOff: 0, failed: 0 };
-  const days = createDayRemoval({ database, log });
   let clockSetAtMs = Number.NEGATIVE_INFINITY;
   let wallOffsetMs = clock.epochMs() - clock.nowMs();
   let closed = false;
@@ -117,7 +116,6 @@ export function createRetentionPurge(deps: PurgeDeps): RetentionPurge {
     let left = only?.mostCalls ?? Number.POSITIVE_INFINITY;
     let more = false;
     let after: Place | null = null;
-    if (only === undefined) await days.takeOut(clock.epochMs());
     while (!closed && !more) {
       const window: Window | undefined = await look(only?.workspaceId ?? null, after);
       if (window === undefined) break;
@@ -135,7 +133,7 @@ export function createRetentionPurge(deps: PurgeDeps): RetentionPurge {
       if (window.seen < WINDOW) break;
       after = window.last;
     }
-    if (only === undefined && !closed) await days.drop(clock.epochMs());
+    if (only === undefined) await dropDays(deps, clock.epochMs(), () => closed);
     figures.removedParts += Object.values(removed).reduce((sum, calls) => sum + calls, 0);
     return { removed, putOff: false, more };
   }

@@ -21,11 +21,11 @@ export async function makeDay(db: Queryable, epochMs: number): Promise<void> {
 }
 
 /** A turn and two events. */
-export async function talk(db: Queryable, callUuid: string): Promise<void> {
-  const turn = { turnId: 't1', role: 'user', startMs: 0, endMs: 1, text: 'x', heardText: 'hello', interrupted: false };
+export async function talk(db: Queryable, callUuid: string, turnId = 't1'): Promise<void> {
+  const turn = { turnId, role: 'user', startMs: 0, endMs: 1, text: 'x', heardText: 'hello', interrupted: false };
   await db.query('INSERT INTO call_turns (call_uuid, turn_id, position, turn) VALUES ($1, $2, 1, $3)', [
     callUuid,
-    't1',
+    turnId,
     turn,
   ]);
   await db.query(`INSERT INTO call_events (call_uuid, kind, data) VALUES ($1, 'status', '{}'), ($1, 'turn', $2)`, [

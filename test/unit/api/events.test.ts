@@ -152,7 +152,7 @@ describe('the events of a call', () => {
       [999_998, '999999'],
     ] as const) {
       await api.database.query('DELETE FROM call_events');
-      await api.database.query(`ALTER SEQUENCE call_events_ids RESTART WITH ${from}`);
+      await api.database.query(`ALTER TABLE call_events ALTER COLUMN id RESTART WITH ${from}`);
       const callUuid = await api.insertCall(api.acme);
       const kinds = ['dialing', 'ringing', 'in_progress', 'completed'];
       for (const kind of kinds) await happens(callUuid, kind);

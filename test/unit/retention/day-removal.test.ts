@@ -1,16 +1,16 @@
-/** The hourly purge drops a day of which nothing is kept; of the others it removes the rows of calls that are due. */
+/** The hourly purge removes the rows of calls that are due, and drops a day when none is left in it. */
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { CALL_PARTS } from '../../../src/calls/call-parts.ts';
 import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
-import { createDayRemoval } from '../../../src/retention/day-removal.ts';
+import { dropDays } from '../../../src/retention/day-removal.ts';
 import { placeHold, releaseHold } from '../../../src/retention/legal-holds.ts';
 import { listReceipts, type PurgeReceipt } from '../../../src/retention/purge-receipts.ts';
 import { createRetentionPurge, type RetentionPurge } from '../../../src/retention/retention-purge.ts';
 import { setRetention } from '../../../src/retention/retention-rules.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database, Queryable } from '../../../src/store/database.ts';
 import {
   DAY_MS,
   idAt,
@@ -77,6 +77,32 @@ async function receiptOf(callUuid: string, kind: (typeof CALL_PARTS)[number]): P
   return found.filter(({ kinds }) => kinds.includes(kind));
 }
 
+const removePart = (callUuid: string, part: (typeof CALL_PARTS)[number]) =>
+  deleteCallParts(
+    { database: api.database, clock: api.clock, eraser: api.recordings.eraser },
+    { workspaceId: api.acme.workspaceId, callUuid, parts: [part], by: BY_OPERATOR },
+  );
+
+const dropNow = () => dropDays({ database: api.database, log: silent }, api.clock.epochMs());
+
+async function session(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: api.connectionString });
+  await client.connect();
+  return client;
+}
+
+/** Notes the days that somebody tries to drop. */
+function watching(tried: unknown[]): Database {
+  const note = (db: Queryable): Queryable => ({
+    query(sql, parameters = []) {
+      if (sql.includes('drop_day')) tried.push(parameters[0]);
+      return db.query(sql, parameters);
+    },
+  });
+  const transaction: Database['transaction'] = (work) => api.database.transaction((tx) => work(note(tx)));
+  return { ...api.database, transaction };
+}
+
 const theDaysAre = async (): Promise<boolean[]> => [
   await isThere(api.database, turns()),
   await isThere(api.database, events()),
@@ -93,15 +119,14 @@ describe('a day of which nothing is kept', () => {
     for (const callUuid of calls) {
       expect(await placesOf(api.database, callUuid)).toEqual({});
       const [transcript] = await receiptOf(callUuid, 'transcript');
-      expect(transcript!.removed).toMatchObject({ turns: 1, events: 0 });
+      expect(transcript!.removed).toMatchObject({ turns: 1, events: 1 });
       const [told] = await receiptOf(callUuid, 'events');
-      expect(told!.removed).toMatchObject({ events: 2 });
+      expect(told!.removed).toMatchObject({ events: 1 });
     }
     const [call] = await api.database.query('SELECT transcript_status AS status FROM calls WHERE call_uuid = $1', [
       calls[0],
     ]);
     expect(call).toEqual({ status: 'deleted' });
-    expect(await api.database.query('SELECT name FROM days_taken_out')).toEqual([]);
   });
 
   it('is dropped by kind: turns that are due go, events that are not stay', async () => {
@@ -127,7 +152,7 @@ describe('a day of which nothing is kept', () => {
     for (const callUuid of calls) {
       for (const kind of CALL_PARTS) expect(await receiptOf(callUuid, kind)).toHaveLength(1);
       const [told] = await receiptOf(callUuid, 'events');
-      expect(told!.removed.events).toBe(2);
+      expect(told!.removed.events).toBe(1);
     }
   });
 });
@@ -178,50 +203,97 @@ describe('a day of which something is kept', () => {
     expect(await placesOf(api.database, live)).toMatchObject({ [events()]: 2 });
   });
 
-  it('is not dropped under a call that is held after the day was taken out: its rows come back', async () => {
-    const [held, free] = [await ended(0), await ended(1)];
-    const removal = createDayRemoval({ database: api.database, log: silent });
-    expect((await removal.takeOut(api.clock.epochMs())).toSorted()).toEqual([events(), turns()].toSorted());
-    expect(await placesOf(api.database, held)).toEqual({});
-    const at = new Date(api.clock.epochMs());
-    const { workspaceId } = api.acme;
-    await placeHold(api.database, { workspaceId, callUuid: held, reason: 'case', by: BY_OPERATOR, at });
-    // Not dropped while a call that is due has no receipt.
-    expect(await removal.drop(api.clock.epochMs())).toEqual([]);
-    expect(await placesOf(api.database, held)).toEqual({ call_turns_rest: 1, call_events_rest: 2 });
-    await purge.run();
-    expect(await theDaysAre()).toEqual([false, false]);
-    expect(await placesOf(api.database, held)).toEqual({ call_turns_rest: 1, call_events_rest: 2 });
-    const [told] = await receiptOf(free, 'transcript');
-    expect(told!.removed.turns).toBe(1);
-    expect(await receiptOf(held, 'transcript')).toEqual([]);
+  it('is not dropped under a row that somebody writes meanwhile; when that is over it is looked at anew', async () => {
+    const call = await ended(0);
+    await removePart(call, 'transcript');
+    await removePart(call, 'events');
+    const other = await session();
+    await other.query('BEGIN');
+    await other.query(`INSERT INTO call_events (call_uuid, kind) VALUES ($1, 'status')`, [call]);
+    // In the same day, and of a call that keeps what it has.
+    const kept = await ended(1, api.acme, { status: 'in_progress', ended_reason: null, ended_at: null });
+    await api.database.query('DELETE FROM call_events WHERE call_uuid = $1', [kept]);
+    await api.database.query('DELETE FROM call_turns WHERE call_uuid = $1', [kept]);
+    await other.query(`INSERT INTO call_events (call_uuid, kind) VALUES ($1, 'status')`, [kept]);
+    // No row of the events is seen by anybody else yet.
+    expect(await dropNow()).toEqual([turns()]);
+    await other.query('COMMIT');
+    await other.end();
+    expect(await dropNow()).toEqual([]);
+    expect(await placesOf(api.database, kept)).toEqual({ [events()]: 1 });
   });
 
-  it('loses the rows of a call that somebody erases by hand meanwhile, and the receipt counts them', async () => {
+  it('is not waited for where its table is in use, and no other day of that table is tried then', async () => {
+    const older = day - DAY_MS;
+    await makeDay(api.database, older);
     const call = await ended(0);
-    const removal = createDayRemoval({ database: api.database, log: silent });
-    await removal.takeOut(api.clock.epochMs());
-    const request = { workspaceId: api.acme.workspaceId, callUuid: call, parts: CALL_PARTS, by: BY_OPERATOR };
-    const deps = { database: api.database, clock: api.clock, eraser: api.recordings.eraser };
-    expect(await deleteCallParts(deps, request)).toBe('deleted');
-    expect((await receiptOf(call, 'transcript'))[0]!.removed).toMatchObject({ turns: 1, events: 2 });
-    expect((await removal.drop(api.clock.epochMs())).toSorted()).toEqual([events(), turns()].toSorted());
-  });
-
-  it('waits for whoever works with its table, and loses its rows meanwhile as ever', async () => {
-    const call = await ended(0);
-    const other = new pg.Client({ connectionString: api.connectionString });
-    await other.connect();
+    const other = await session();
     await other.query('BEGIN');
     await other.query('SELECT count(*) FROM call_turns');
-    await purge.run();
+    const tried: unknown[] = [];
+    await purgeOf(watching(tried)).run();
+    expect(tried).toEqual([partitionOf('call_events', older), partitionOf('call_turns', older), events()]);
     expect(await theDaysAre()).toEqual([true, false]);
     expect(await placesOf(api.database, call)).toEqual({});
     await other.query('COMMIT');
     await other.end();
+    expect((await dropNow()).toSorted()).toEqual([partitionOf('call_turns', older), turns()].toSorted());
+    expect((await receiptOf(call, 'transcript'))[0]!.removed.turns).toBe(1);
+  });
+
+  it('is tried again where looking at it took too long, as where it was in use', async () => {
+    await ended(0);
+    await api.database.query('ALTER FUNCTION assert_days_of(text) RENAME TO assert_days_at_once');
+    await api.database.query(
+      `CREATE FUNCTION assert_days_of(parent text) RETURNS void LANGUAGE sql AS 'SELECT pg_sleep(60)'`,
+    );
+    const tried: unknown[] = [];
+    await purgeOf(watching(tried)).run();
+    expect(tried).toEqual([events(), turns()]);
+    await api.database.query('DROP FUNCTION assert_days_of(text)');
+    await api.database.query('ALTER FUNCTION assert_days_at_once(text) RENAME TO assert_days_of');
+    expect((await dropNow()).toSorted()).toEqual([events(), turns()].toSorted());
+  });
+
+  it('keeps no words that somebody has erased, whatever else is kept of it', async () => {
+    const [erased, kept] = [await ended(0), await ended(1)];
+    const at = new Date(api.clock.epochMs());
+    const { workspaceId } = api.acme;
+    const hold = await placeHold(api.database, { workspaceId, callUuid: kept, reason: 'case', by: BY_OPERATOR, at });
+    await removePart(erased, 'transcript');
+    await purge.run();
+    expect(await placesOf(api.database, erased)).toEqual({});
+    expect(await theDaysAre()).toEqual([true, true]);
+    expect((await receiptOf(erased, 'transcript'))[0]!.removed).toMatchObject({ turns: 1, events: 1 });
+    await releaseHold(api.database, { workspaceId, id: hold.id, by: BY_OPERATOR, at });
+  });
+
+  it('is not kept by what was written of a call after its purge, unless that call is held', async () => {
+    const [first, second] = [await ended(0), await ended(1)];
+    for (const callUuid of [first, second]) {
+      for (const kind of CALL_PARTS) await removePart(callUuid, kind);
+      await talk(api.database, callUuid);
+    }
+    // Of no call that there is: one that was never dialled.
+    await talk(api.database, idAt(day + 5_000, daysAgo));
+    const at = new Date(api.clock.epochMs());
+    const { workspaceId } = api.acme;
+    const hold = await placeHold(api.database, { workspaceId, callUuid: second, reason: 'case', by: BY_OPERATOR, at });
+    expect(await dropNow()).toEqual([]);
+    expect(await placesOf(api.database, first)).toEqual({});
+    expect(await placesOf(api.database, second)).toEqual({ [turns()]: 1, [events()]: 2 });
+    await releaseHold(api.database, { workspaceId, id: hold.id, by: BY_OPERATOR, at });
+    expect((await dropNow()).toSorted()).toEqual([events(), turns()].toSorted());
+  });
+
+  it('that is dropped takes no row with it that comes later: the rest has it', async () => {
+    const call = await ended(0);
     await purge.run();
     expect(await theDaysAre()).toEqual([false, false]);
-    expect((await receiptOf(call, 'transcript'))[0]!.removed.turns).toBe(1);
+    await talk(api.database, call);
+    expect(await placesOf(api.database, call)).toEqual({ call_turns_rest: 1, call_events_rest: 2 });
+    await api.database.query('DELETE FROM call_turns_rest');
+    await api.database.query('DELETE FROM call_events_rest');
   });
 
   it('is not taken for a purge of one workspace', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readNews } from '../../../src/api/calls/stored-events.ts';
 import { recoveriesOf } from '../../../src/call-log/call-recovery.ts';
 import { readTurns } from '../../../src/calls/call-turns.ts';
-import type { Queryable } from '../../../src/store/database.ts';
+import type { Database, Queryable } from '../../../src/store/database.ts';
 import { DAY_TABLES, makeDays, startDayMaker } from '../../../src/store/day-maker.ts';
 import { DAY_MS, dayOf, idAt, midnightBefore, partitionOf, placesOf, talk } from '../../support/call-days.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -31,6 +31,40 @@ const namesOf = (fromMs: number, days: number): string[] =>
   Array.from({ length: days }, (_none, at) => dayOf(fromMs + at * DAY_MS)).flatMap((day) =>
     [...DAY_TABLES].toSorted().map((table) => `${table} ${day}`),
   );
+
+const saidByRests = (): Promise<unknown[]> =>
+  api.database.query(`SELECT conname FROM pg_constraint WHERE conname LIKE 'without%'`);
+
+/** Events of a day that nobody made. */
+async function fillRest(epochMs: number): Promise<void> {
+  await api.database.query(
+    `INSERT INTO call_events (call_uuid, kind) SELECT $1::uuid, 'status' FROM generate_series(1, 2000)`,
+    [idAt(epochMs)],
+  );
+}
+
+/** Notes what the server says of each attached day. */
+function noticed(said: string[]): Database {
+  return {
+    ...api.database,
+    async transaction(work) {
+      const client = new pg.Client({ connectionString: api.connectionString });
+      client.on('notice', ({ message }) => void said.push(String(message)));
+      await client.connect();
+      try {
+        await client.query('SET client_min_messages = debug1; BEGIN');
+        const result = await work({
+          query: async <Row extends object>(sql: string, parameters: readonly unknown[] = []) =>
+            (await client.query<Row>(sql, [...parameters])).rows,
+        });
+        await client.query('COMMIT');
+        return result;
+      } finally {
+        await client.end();
+      }
+    },
+  };
+}
 
 describe('a row', () => {
   it.each([
@@ -88,13 +122,62 @@ describe('the days to come', () => {
     await maker.close();
   });
 
-  it('stay in the rest where a row was before them; whoever reads it finds it', async () => {
+  it('get the few rows that were before them; a day of which there are many stays in the rest', async () => {
     const at = today + 90 * DAY_MS;
-    const callUuid = idAt(at + 3 * DAY_MS + 5);
-    await api.database.query(`INSERT INTO call_events (call_uuid, kind) VALUES ($1, 'status')`, [callUuid]);
+    const [few, many] = [at + 3 * DAY_MS, at + 5 * DAY_MS];
+    const [early, last] = [idAt(few + 5), idAt(few + DAY_MS - 1)];
+    for (const callUuid of [early, last]) await talk(api.database, callUuid);
+    const ids = Array.from({ length: 1_001 }, (_none, number) => idAt(many + 5, number));
+    await api.database.query(`INSERT INTO call_events (call_uuid, kind) SELECT unnest($1::uuid[]), 'status'`, [ids]);
     const { made, late, left } = await makeDays(api.database, at);
-    expect([made.length, late, left]).toEqual([15, [`call_events ${dayOf(at + 3 * DAY_MS)}`], []]);
-    expect(await placesOf(api.database, callUuid)).toEqual({ call_events_rest: 1 });
+    expect([made.length, late, left]).toEqual([15, [`call_events ${dayOf(many)}`], []]);
+    const moved = { [partitionOf('call_events', few)]: 2, [partitionOf('call_turns', few)]: 1 };
+    for (const callUuid of [early, last]) expect(await placesOf(api.database, callUuid)).toEqual(moved);
+    expect(await placesOf(api.database, ids[0]!)).toEqual({ call_events_rest: 1 });
+    expect(await saidByRests()).toEqual([]);
+    await api.database.query('DELETE FROM call_events_rest');
+  });
+
+  it('are attached without a look at a rest that is full, which takes what it took', async () => {
+    const at = today + 150 * DAY_MS;
+    await fillRest(at - 30 * DAY_MS);
+    const said: string[] = [];
+    const { made, left } = await makeDays(noticed(said), at);
+    expect([made.length, left]).toEqual([16, []]);
+    // Today is attached as it is, and so is the first of a table whose rest has no rows.
+    const implied = said.filter((line) => /default partition "call_events_rest" is implied by existing/.test(line));
+    expect(implied).toHaveLength(7);
+    expect(await saidByRests()).toEqual([]);
+    const callUuid = idAt(at + 30 * DAY_MS);
+    await talk(api.database, callUuid);
+    expect(await placesOf(api.database, callUuid)).toEqual({ call_events_rest: 2, call_turns_rest: 1 });
+    await api.database.query('DELETE FROM call_events_rest');
+  });
+
+  it('may be given up halfway: the next node lets the rest take every row, and makes them', async () => {
+    const at = today + 180 * DAY_MS;
+    await fillRest(at - 30 * DAY_MS);
+    // As by a process that was killed between two steps.
+    await api.database.query(`SELECT rest_without('call_events', $1::date, 'refuse')`, [dayOf(at + 3 * DAY_MS)]);
+    await api.database.query(`SELECT rest_without('call_turns', $1::date, 'refuse')`, [dayOf(at + 20 * DAY_MS)]);
+    const { made } = await makeDays(api.database, at);
+    expect(made).toHaveLength(16);
+    expect(await saidByRests()).toEqual([]);
+    await api.database.query('DELETE FROM call_events_rest');
+  });
+
+  it('come later where a statement took too long, as where the rest was in use', async () => {
+    const at = today + 210 * DAY_MS;
+    await api.database.query('ALTER FUNCTION copy_rights(text, text) RENAME TO copy_at_once');
+    await api.database.query(`
+      CREATE FUNCTION copy_rights(of_table text, to_table text) RETURNS void LANGUAGE sql AS
+        $$ SELECT pg_sleep(CASE WHEN of_table = 'call_turns' THEN 60 ELSE 0 END) $$`);
+    const { made, left } = await makeDays(api.database, at);
+    expect([made.length, left.length]).toEqual([8, 8]);
+    expect(left.every((name) => name.startsWith('call_turns'))).toBe(true);
+    await api.database.query('DROP FUNCTION copy_rights(text, text)');
+    await api.database.query('ALTER FUNCTION copy_at_once(text, text) RENAME TO copy_rights');
+    expect((await makeDays(api.database, at)).made).toEqual(left);
   });
 
   it('wait while somebody works with the rest, and come later', async () => {

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkDays } from '../../../src/doctor/day-checks.ts';
+import { openDatabase } from '../../../src/store/database.ts';
 import { makeDays } from '../../../src/store/day-maker.ts';
-import { migrate } from '../../../src/store/migrate.ts';
+import { type Migrated, migrate } from '../../../src/store/migrate.ts';
 import { knownMigrations, migrationsFolder } from '../../../src/store/migration-files.ts';
 import { DAY_MS, dayOf, idAt, midnightBefore, partitionOf, placesOf, talk } from '../../support/call-days.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
 const LAST_BEFORE = 51;
@@ -18,10 +21,7 @@ let folder: string;
 beforeEach(async () => {
   test = await openTestDatabase({ maxConnections: 4, template: 'template1' });
   folder = mkdtempSync(join(tmpdir(), 'parley-migrations-'));
-  for (const name of knownMigrations().filter((one) => Number.parseInt(one, 10) <= LAST_BEFORE)) {
-    copyFileSync(join(migrationsFolder(), `${name}.sql`), join(folder, `${name}.sql`));
-  }
-  await migrate(test.connectionString, { folder });
+  await migrateUpTo(LAST_BEFORE);
   await test.database.query(`INSERT INTO workspaces (id, slug, name) VALUES ($1, 'acme', 'Acme')`, [ONE]);
   await test.database.query(
     `INSERT INTO agents (id, workspace_id, name, direction, current_version) VALUES ($1, $1, 'a', 'any', 1)`,
@@ -45,6 +45,20 @@ const INSERT_CALLS = `
   INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, channel, to_number, from_number, name, request_id, status, carrier)
   SELECT id, $2, $2, 1, 'web', '', '', 'Asha', 'r', 'in_progress', 'web' FROM unnest($1::uuid[]) AS id`;
 
+/** The last file that runs. */
+function migrateUpTo(last: number): Promise<Migrated> {
+  for (const name of knownMigrations().filter((one) => Number.parseInt(one, 10) <= last)) {
+    copyFileSync(join(migrationsFolder(), `${name}.sql`), join(folder, `${name}.sql`));
+  }
+  return migrate(test.connectionString, { folder });
+}
+
+async function session(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: test.connectionString });
+  await client.connect();
+  return client;
+}
+
 async function sumOf(): Promise<unknown> {
   const [row] = await test.database.query(
     `SELECT (SELECT count(*)::int FROM call_turns) AS turns, (SELECT count(*)::int FROM call_events) AS events,
@@ -55,7 +69,7 @@ async function sumOf(): Promise<unknown> {
 }
 
 describe('a database of before', () => {
-  it('keeps each row where it is, as one partition, and has days from a week on; ids of events go on', async () => {
+  it('keeps each row where it is, as one partition, and has days from two months on; ids of events go on', async () => {
     const calls = await fill(50);
     const before = await sumOf();
     const { done } = await migrate(test.connectionString);
@@ -63,29 +77,33 @@ describe('a database of before', () => {
     expect(await sumOf()).toEqual(before);
     expect(await placesOf(test.database, calls[49]!)).toEqual({ call_events_before: 2, call_turns_before: 1 });
     const today = midnightBefore(Date.now());
-    const [coming, later] = [idAt(today + 8 * DAY_MS - 1), idAt(today + 8 * DAY_MS)];
+    const [coming, later] = [idAt(today + 61 * DAY_MS - 1), idAt(today + 61 * DAY_MS)];
     await test.database.query(INSERT_CALLS, [[coming, later], ONE]);
-    for (const callUuid of [coming, later]) await talk(test.database, callUuid);
+    await talk(test.database, coming);
     expect(await placesOf(test.database, coming)).toEqual({ call_events_before: 2, call_turns_before: 1 });
+    expect((await makeDays(test.database, Date.now() + 54 * DAY_MS)).made).toEqual(
+      [today + 61 * DAY_MS].flatMap((at) => [`call_events ${dayOf(at)}`, `call_turns ${dayOf(at)}`]),
+    );
+    await talk(test.database, later);
     expect(Object.keys(await placesOf(test.database, later))).toEqual([
-      partitionOf('call_events', today + 8 * DAY_MS),
-      partitionOf('call_turns', today + 8 * DAY_MS),
+      partitionOf('call_events', today + 61 * DAY_MS),
+      partitionOf('call_turns', today + 61 * DAY_MS),
     ]);
     const events = await test.database.query<{ id: string }>('SELECT id FROM call_events ORDER BY id');
     expect(events.map(({ id }) => Number(id))).toEqual(Array.from({ length: 104 }, (_none, at) => at + 1));
+    // Nobody gives one an id of his own.
+    await expect(
+      test.database.query(`INSERT INTO call_events (id, call_uuid, kind) VALUES (1, $1, 'status')`, [later]),
+    ).rejects.toMatchObject({ code: '428C9' });
     // What was said for the time between is forgotten.
     expect(await test.database.query(`SELECT 1 FROM pg_constraint WHERE conname = 'until_days'`)).toEqual([]);
-    expect((await makeDays(test.database, Date.now() + 4 * DAY_MS)).made).toEqual(
-      [today + 11 * DAY_MS].flatMap((at) => [`call_events ${dayOf(at)}`, `call_turns ${dayOf(at)}`]),
-    );
   });
 
   it('is migrated beside a node of the version before, of whose statements none fails, and none is lost', async () => {
     await fill(20);
     const live = idAt(Date.now(), 777);
     await test.database.query(INSERT_CALLS, [[live], ONE]);
-    const writer = new pg.Client({ connectionString: test.connectionString });
-    await writer.connect();
+    const writer = await session();
     let isOver = false;
     let written = 0;
     const writing = (async () => {
@@ -122,12 +140,9 @@ describe('a database of before', () => {
   it('is not read under a lock that others wait for, when the tables change places', async () => {
     await fill(3);
     const notices: string[] = [];
-    const first = knownMigrations().filter((name) => Number.parseInt(name, 10) <= 56);
-    for (const name of first) copyFileSync(join(migrationsFolder(), `${name}.sql`), join(folder, `${name}.sql`));
-    await migrate(test.connectionString, { folder });
-    const client = new pg.Client({ connectionString: test.connectionString });
+    await migrateUpTo(56);
+    const client = await session();
     client.on('notice', ({ message }) => void notices.push(String(message)));
-    await client.connect();
     await client.query('SET client_min_messages = debug1');
     await client.query(`BEGIN; SELECT begin_days('call_turns'); ROLLBACK`);
     await client.end();
@@ -135,39 +150,116 @@ describe('a database of before', () => {
     expect(notices.join('\n')).not.toContain('verifying table "call_turns_before"');
   });
 
-  it('that a call of a clock a year ahead is in has it in the rest', async () => {
-    const strange = idAt(Date.now() + 365 * DAY_MS);
-    await test.database.query(INSERT_CALLS, [[strange], ONE]);
-    await talk(test.database, strange);
+  it('that a call of a clock a year ahead is in has it in the rest, and it is seen and erased all the time', async () => {
+    const [strange, erased] = [1, 2].map((number) => idAt(Date.now() + 365 * DAY_MS, number));
+    await test.database.query(INSERT_CALLS, [[strange, erased], ONE]);
+    for (const callUuid of [strange!, erased!]) await talk(test.database, callUuid);
     const calls = await fill(3);
     const before = await sumOf();
-    await migrate(test.connectionString);
+    await migrateUpTo(55);
     expect(await sumOf()).toEqual(before);
-    expect(await placesOf(test.database, strange)).toEqual({ call_events_rest: 2, call_turns_rest: 1 });
+    expect(await placesOf(test.database, strange!)).toEqual({ call_events_rest: 2, call_turns_rest: 1 });
+    for (const table of ['call_turns', 'call_events']) {
+      expect(await test.database.query(`DELETE FROM ${table} WHERE call_uuid = $1 RETURNING 1`, [erased])).not.toEqual([]);
+    }
+    await migrate(test.connectionString);
+    expect(await placesOf(test.database, strange!)).toEqual({ call_events_rest: 2, call_turns_rest: 1 });
+    expect(await placesOf(test.database, erased!)).toEqual({});
     expect(await placesOf(test.database, calls[0]!)).toEqual({ call_events_before: 2, call_turns_before: 1 });
+    await talk(test.database, erased!);
+    expect(await placesOf(test.database, erased!)).toEqual({ call_events_rest: 2, call_turns_rest: 1 });
   });
 
-  it('can be read by whoever could read it, and goes on from wherever the migration was broken off', async () => {
+  it('takes calls for two months wherever the migration was broken off, and it goes on from there', async () => {
     await fill(3);
-    const role = `reader_${test.connectionString.replace(/.*test_|\?.*/g, '')}`;
-    await test.database.query(`CREATE ROLE ${role}`);
+    const latest = midnightBefore(Date.now()) + 61 * DAY_MS - 1;
+    for (const upTo of [53, 54, 55, 56, 57, 58]) {
+      await migrateUpTo(upTo);
+      const callUuid = idAt(latest, upTo);
+      await test.database.query(INSERT_CALLS, [[callUuid], ONE]);
+      await talk(test.database, callUuid);
+      expect(Object.values(await placesOf(test.database, callUuid))).toEqual([2, 1]);
+    }
+  });
+
+  it.each([54, 55, 57, 58])('waits in file %i for an autovacuum, and holds up nobody meanwhile', async (upTo) => {
+    const [callUuid] = await fill(1);
+    await migrateUpTo(upTo - 1);
+    const vacuum = await session();
+    await vacuum.query(`BEGIN; LOCK TABLE ${upTo === 57 ? 'call_turns' : 'call_events'} IN SHARE UPDATE EXCLUSIVE MODE`);
+    const migrated = migrateUpTo(upTo);
+    await eventually('the migration waits', async () => {
+      const rows = await test.database.query<{ mode: string }>(
+        'SELECT mode FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
+      );
+      return rows.some(({ mode }) => mode === 'ShareUpdateExclusiveLock');
+    });
+    await talk(test.database, callUuid!, 't2');
+    await vacuum.query('COMMIT');
+    await vacuum.end();
+    expect((await migrated).gaveWay).toBe(0);
+  });
+
+  it('is searched by the key for what its days will not have, however small it is', async () => {
+    await fill(3);
+    await migrateUpTo(54);
+    const scans = async (): Promise<{ whole: number; byKey: number }> => {
+      const [row] = await test.database.query<{ whole: number; byKey: number }>(
+        `SELECT sum(seq_scan)::int AS whole, sum(idx_scan)::int AS "byKey" FROM pg_stat_user_tables WHERE relname IN ('call_turns', 'call_events')`,
+      );
+      return row!;
+    };
+    await test.database.query('SELECT pg_stat_force_next_flush()');
+    const before = await scans();
+    await migrateUpTo(55);
+    await eventually('the counts', async () => (await scans()).byKey > before.byKey);
+    expect((await scans()).whole).toBe(before.whole);
+  });
+
+  it('can be used by whoever could use it, has days of its owner, and lets who writes calls change days', async () => {
+    const [callUuid] = await fill(1);
+    const suffix = test.connectionString.replace(/.*test_|\?.*/g, '');
+    const [owner, service, reader] = ['owner', 'service', 'reader'].map((name) => `${name}_${suffix}`);
+    for (const role of [owner, service, reader]) await test.database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
     try {
-      await test.database.query(`GRANT SELECT ON call_turns TO ${role}`);
-      for (const upTo of [53, 55, 57, 58]) {
-        for (const name of knownMigrations().filter((one) => Number.parseInt(one, 10) <= upTo)) {
-          copyFileSync(join(migrationsFolder(), `${name}.sql`), join(folder, `${name}.sql`));
-        }
-        await migrate(test.connectionString, { folder });
-        const callUuid = idAt(Date.now(), 900 + upTo);
-        await test.database.query(INSERT_CALLS, [[callUuid], ONE]);
-        await talk(test.database, callUuid);
-        expect(Object.values(await placesOf(test.database, callUuid))).toEqual([2, 1]);
+      for (const table of ['calls', 'call_turns', 'call_events']) {
+        await test.database.query(`ALTER TABLE ${table} OWNER TO ${owner}`);
+        await test.database.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO ${service}`);
+        await test.database.query(`GRANT SELECT ON ${table} TO ${reader}`);
       }
-      const [may] = await test.database.query(`SELECT has_table_privilege($1, 'call_turns', 'SELECT') AS read`, [role]);
-      expect(may).toEqual({ read: true });
+      await test.database.query(`GRANT SELECT ON SEQUENCE call_events_id_seq TO ${reader}`);
+      await test.database.query(`GRANT CREATE, USAGE ON SCHEMA public TO ${owner}`);
+      await migrate(test.connectionString);
+      const address = new URL(test.connectionString);
+      Object.assign(address, { username: service, password: 'x' });
+      const theirs = openDatabase({ connectionString: String(address), onIdleError: () => {} });
+      try {
+        await talk(theirs, callUuid!, 't2');
+        const at = Date.now() + 60 * DAY_MS;
+        expect((await makeDays(theirs, at)).made).toHaveLength(14);
+        const part = partitionOf('call_events', at + DAY_MS);
+        const [is] = await test.database.query(
+          `SELECT pg_get_userbyid(relowner) AS owner, has_table_privilege($2, oid, 'SELECT') AS read, has_table_privilege($2, oid, 'INSERT') AS write,
+                  has_sequence_privilege($2, pg_get_serial_sequence('call_events', 'id'), 'SELECT') AS ids FROM pg_class WHERE relname = $1`,
+          [part, reader],
+        );
+        expect(is).toEqual({ owner, read: true, write: false, ids: true });
+        expect(await theirs.query('SELECT drop_day($1) AS gone', [part])).toEqual([{ gone: true }]);
+        expect(await checkDays(theirs)).toMatchObject([{ level: 'ok' }]);
+      } finally {
+        await theirs.close();
+      }
+      Object.assign(address, { username: reader });
+      const reading = openDatabase({ connectionString: String(address), onIdleError: () => {} });
+      try {
+        await expect(reading.query(`SELECT drop_day('call_events_before')`)).rejects.toMatchObject({ code: '42501' });
+        await expect(reading.query(`SELECT make_day('call_events', '2031-01-01')`)).rejects.toMatchObject({ code: '42501' });
+      } finally {
+        await reading.close();
+      }
     } finally {
-      await test.database.query(`DROP OWNED BY ${role}`);
-      await test.database.query(`DROP ROLE ${role}`);
+      await test.database.query(`REASSIGN OWNED BY ${owner} TO CURRENT_USER`);
+      for (const role of [owner, service, reader]) await test.database.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     }
   });
 });
