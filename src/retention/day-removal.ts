@@ -39,7 +39,11 @@ export async function dropDays(
   nowEpochMs: number,
   isOver: () => boolean = () => false,
 ): Promise<string[]> {
-  const days = await database.query<Day>(OLD_DAYS, [Object.keys(KIND_OF), Object.values(KIND_OF), new Date(nowEpochMs)]);
+  const days = await database.query<Day>(OLD_DAYS, [
+    Object.keys(KIND_OF),
+    Object.values(KIND_OF),
+    new Date(nowEpochMs),
+  ]);
   const dropped: string[] = [];
   const busy = new Set<string>();
   for (const day of days) {

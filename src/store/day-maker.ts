@@ -19,6 +19,8 @@ const EVERY_MS = 3_600_000;
 const LOCK_LIMIT_MS = 500;
 /** What holds a lock for longer is broken off. */
 const STATEMENT_LIMIT_MS = 1_000;
+/** So is who stands still between two statements: the whole may be locked until the commit. */
+const PAUSE_LIMIT_MS = 2_000;
 /** A rest with rows in it is read beside running writes before a day is attached, unless the day begins so soon. */
 const SOON_MS = 7_200_000;
 /** One of these at a time among all nodes: making days, dropping them. */
@@ -163,8 +165,8 @@ export async function alone<Result>(
     return await database.transaction(async (tx) => {
       const [row] = await tx.query<{ isMine: boolean }>(
         `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS "isMine", set_config('lock_timeout', $2, true),
-                set_config('statement_timeout', $3, true)`,
-        [DAYS_LOCK, `${lockLimitMs}ms`, `${STATEMENT_LIMIT_MS}ms`],
+                set_config('statement_timeout', $3, true), set_config('idle_in_transaction_session_timeout', $4, true)`,
+        [DAYS_LOCK, `${lockLimitMs}ms`, `${STATEMENT_LIMIT_MS}ms`, `${PAUSE_LIMIT_MS}ms`],
       );
       return row!.isMine ? await work(tx) : 'gave_way';
     });

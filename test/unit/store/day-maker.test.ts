@@ -6,7 +6,7 @@ import { readNews } from '../../../src/api/calls/stored-events.ts';
 import { recoveriesOf } from '../../../src/call-log/call-recovery.ts';
 import { readTurns } from '../../../src/calls/call-turns.ts';
 import type { Database, Queryable } from '../../../src/store/database.ts';
-import { DAY_TABLES, makeDays, startDayMaker } from '../../../src/store/day-maker.ts';
+import { alone, DAY_TABLES, makeDays, startDayMaker } from '../../../src/store/day-maker.ts';
 import { DAY_MS, dayOf, idAt, midnightBefore, partitionOf, placesOf, talk } from '../../support/call-days.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
@@ -178,6 +178,15 @@ describe('the days to come', () => {
     await api.database.query('DROP FUNCTION copy_rights(text, text)');
     await api.database.query('ALTER FUNCTION copy_at_once(text, text) RENAME TO copy_rights');
     expect((await makeDays(api.database, at)).made).toEqual(left);
+  });
+
+  it('are not waited for by others when a node stands still in the middle', async () => {
+    const stuck = alone(api.database, 500, async (tx) => {
+      await tx.query('LOCK TABLE call_turns IN ACCESS EXCLUSIVE MODE');
+      // It goes on when somebody else has read the table.
+      await api.database.query('SELECT 1 FROM call_turns LIMIT 1');
+    });
+    await expect(stuck).rejects.toThrow();
   });
 
   it('wait while somebody works with the rest, and come later', async () => {

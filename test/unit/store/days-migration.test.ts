@@ -160,7 +160,8 @@ describe('a database of before', () => {
     expect(await sumOf()).toEqual(before);
     expect(await placesOf(test.database, strange!)).toEqual({ call_events_rest: 2, call_turns_rest: 1 });
     for (const table of ['call_turns', 'call_events']) {
-      expect(await test.database.query(`DELETE FROM ${table} WHERE call_uuid = $1 RETURNING 1`, [erased])).not.toEqual([]);
+      const gone = await test.database.query(`DELETE FROM ${table} WHERE call_uuid = $1 RETURNING 1`, [erased]);
+      expect(gone).not.toEqual([]);
     }
     await migrate(test.connectionString);
     expect(await placesOf(test.database, strange!)).toEqual({ call_events_rest: 2, call_turns_rest: 1 });
@@ -186,7 +187,8 @@ describe('a database of before', () => {
     const [callUuid] = await fill(1);
     await migrateUpTo(upTo - 1);
     const vacuum = await session();
-    await vacuum.query(`BEGIN; LOCK TABLE ${upTo === 57 ? 'call_turns' : 'call_events'} IN SHARE UPDATE EXCLUSIVE MODE`);
+    const table = upTo === 57 ? 'call_turns' : 'call_events';
+    await vacuum.query(`BEGIN; LOCK TABLE ${table} IN SHARE UPDATE EXCLUSIVE MODE`);
     const migrated = migrateUpTo(upTo);
     await eventually('the migration waits', async () => {
       const rows = await test.database.query<{ mode: string }>(
@@ -253,13 +255,16 @@ describe('a database of before', () => {
       const reading = openDatabase({ connectionString: String(address), onIdleError: () => {} });
       try {
         await expect(reading.query(`SELECT drop_day('call_events_before')`)).rejects.toMatchObject({ code: '42501' });
-        await expect(reading.query(`SELECT make_day('call_events', '2031-01-01')`)).rejects.toMatchObject({ code: '42501' });
+        const made = reading.query(`SELECT make_day('call_events', '2031-01-01')`);
+        await expect(made).rejects.toMatchObject({ code: '42501' });
       } finally {
         await reading.close();
       }
     } finally {
       await test.database.query(`REASSIGN OWNED BY ${owner} TO CURRENT_USER`);
-      for (const role of [owner, service, reader]) await test.database.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+      for (const role of [owner, service, reader]) {
+        await test.database.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+      }
     }
   });
 });
