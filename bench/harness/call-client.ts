@@ -60,10 +60,14 @@ export class CallClient {
 
   /**
    * Server-sent events of a call, from its beginning to its end: the generated client reads them as a list only. Told
-   * to come again later, it does, as every reader of such streams. Returns whether the service said that it is the end;
-   * else the stream broke off.
+   * to come again later, it does, as every reader of such streams. An event without an id is not stored, or not yet:
+   * `stored` hears its id then. Returns whether the service said that it is the end; else the stream broke off.
    */
-  async *follow(callUuid: string, signal: AbortSignal): AsyncGenerator<FollowedEvent, boolean> {
+  async *follow(
+    callUuid: string,
+    signal: AbortSignal,
+    stored = (_id: string): void => {},
+  ): AsyncGenerator<FollowedEvent, boolean> {
     const ask = (): Promise<Response> =>
       fetch(`${this.#base}/api/developer/calls/${callUuid}/events`, {
         headers: { authorization: `Bearer ${this.#apiKey}`, accept: 'text/event-stream' },
@@ -82,9 +86,13 @@ export class CallClient {
     for await (const line of createInterface({ input: Readable.fromWeb(answer.body as never) })) {
       if (line === 'event: end') isAtEnd = true;
       else if (line.startsWith('id: ')) id = line.slice(4);
-      else if (line.startsWith('data: ') && !isAtEnd)
+      else if (line.startsWith('data: ') && !isAtEnd) {
         yield { ...(JSON.parse(line.slice(6)) as Omit<FollowedEvent, 'id'>), id };
-      else if (line === '') id = null;
+        id = null;
+      } else if (line === '' && id !== null) {
+        stored(id);
+        id = null;
+      }
     }
     return isAtEnd;
   }

@@ -7,8 +7,10 @@
 
 export interface CallEvent {
   callUuid: string;
-  /** Row id in `call_events`; null for what is shown but not stored (partial recognitions). */
+  /** Row id in `call_events`; null for what is not stored (partial recognitions), or not yet. */
   id: string | null;
+  /** It waits for the database, and is told again, with its id, once it is stored. */
+  isEarly?: true;
   at: Date;
   /** `status`, `speech`, `turn`, … */
   kind: string;

@@ -12,6 +12,7 @@
  */
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Gate } from './gate.ts';
+import { type Entry, type Lane, tellIfLate } from './late-words.ts';
 
 export interface InboxOptions<Message, Batchable extends Message> {
   clock: Clock;
@@ -22,6 +23,8 @@ export interface InboxOptions<Message, Batchable extends Message> {
   isBatchable(message: Message): message is Batchable;
   /** Somebody here looks on while the call runs. Absent: at every call. */
   isFollowed?(callUuid: string): boolean;
+  /** A followed call told it some time ago, and the database has not taken it. See `late-words.ts`. */
+  late?(message: Batchable): void;
   /** Some were written: whatever stood in the way does so no more. */
   written?(): void;
   /**
@@ -48,17 +51,6 @@ const MANY = 500;
 const MOST_OF_A_CALL = 64;
 const MOST_OF_A_BATCH = 2_000;
 const RETRY_MS = 500;
-
-interface Entry<Message> {
-  number: number;
-  message: Message;
-  done: boolean;
-}
-
-interface Lane<Message> {
-  callUuid: string;
-  entries: Entry<Message>[];
-}
 
 export class Inbox<Message, Batchable extends Message> {
   readonly #options: InboxOptions<Message, Batchable>;
@@ -125,6 +117,9 @@ export class Inbox<Message, Batchable extends Message> {
     this.#unhandled++;
     if (!this.#paused && this.#unhandled >= this.#pauseAt) this.#setPaused(true);
     const lane = this.#lanes.get(callUuid);
+    const { isFollowed, late, clock, isBatchable } = this.#options;
+    if (late !== undefined && isBatchable(message) && isFollowed?.(callUuid) === true)
+      tellIfLate(() => this.#lanes.get(callUuid), entry, { clock, isBatchable, late });
     if (lane === undefined) {
       const opened = { callUuid, entries: [entry] };
       this.#lanes.set(callUuid, opened);
@@ -132,7 +127,7 @@ export class Inbox<Message, Batchable extends Message> {
     } else {
       lane.entries.push(entry);
       if (!this.#due.has(lane)) return;
-      if (this.#options.isBatchable(message)) this.#batchSoon(this.#patienceMs(lane));
+      if (isBatchable(message)) this.#batchSoon(this.#patienceMs(lane));
       else {
         this.#due.delete(lane);
         this.#goOn(lane);

@@ -10,6 +10,7 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ReplyStages } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
+import { asStored } from '../calls/append-call-log.ts';
 import { CallChange } from '../calls/call-change.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
 import { isWriter, type LockedCall, lockCalls } from '../calls/call-row.ts';
@@ -20,7 +21,8 @@ import type { Database, Queryable } from '../store/database.ts';
 import { settleToolUse } from '../tools/tool-log.ts';
 import { writeUsage } from '../usage/call-usage.ts';
 import { tellOfCall } from '../webhooks/outbox.ts';
-import { addTalk, dataOf, isPlain, isToolEnd, isWritten, lineOf, type TalkMessage, turnsIn } from './talk-change.ts';
+import { Standings } from './standings.ts';
+import { addTalk, isPlain, isToolEnd, isWritten, lineOf, shownAs, type TalkMessage, turnsIn } from './talk-change.ts';
 
 export type UsageMessage = Extract<ToControl, { type: 'usage' }>;
 export type LiveMessage = TalkMessage | UsageMessage;
@@ -38,6 +40,11 @@ export interface LiveBatchDeps {
 export interface LiveBatch {
   /** Messages by call, in the order of each; a call stands once. Rejects where some are not written. */
   write(calls: readonly (readonly LiveMessage[])[]): Promise<void>;
+  /**
+   * Followers are told of it before it is stored, and again once it is; partial words this once. Nothing is shown of a
+   * call that is known to be another's, or whose words were deleted.
+   */
+  showEarly(message: LiveMessage): void;
   /**
    * Of one call: what may become a part of a change by who holds `epoch`; the rest is written here and now, or refused.
    */
@@ -58,20 +65,15 @@ interface Written {
   deliveryIds: readonly string[];
 }
 
-/** Rows that are remembered between batches, so that partial words need no look at them. */
-const MOST_REMEMBERED = 10_000;
-/** Another node's process may have the call by then. */
-const REMEMBERED_MS = 4_000;
-
 export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   const { database, clock, bus } = deps;
-  /** As they were when they were last read or written. */
-  const remembered = new Map<string, Standing & { untilMs: number }>();
+  const standings = new Standings(clock);
   /** Of a batch that was written in part, and comes again. */
   const done = new WeakSet<LiveMessage>();
 
   return {
     write,
+    showEarly,
     async readyToAdd(messages, epoch) {
       const left = messages.filter((message) => !done.has(message));
       const talk = left.filter((message) => message.type !== 'usage');
@@ -116,7 +118,7 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
   async function addToCalls(calls: readonly Told[]): Promise<Told[]> {
     if (calls.length === 0) return [];
     const told = calls.flat();
-    const { standings, written, events } = await writeTalk(database, {
+    const talk = await writeTalk(database, {
       calls: calls.map(([first]) => ({ callUuid: first!.callUuid, epoch: first!.epoch })),
       lines: told.flatMap((message) => {
         const line = lineOf(message, clock);
@@ -128,13 +130,13 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
         return last === undefined ? [] : [{ callUuid: last.callUuid, checkpoint: last.checkpoint }];
       }),
     });
-    remember(standings.values());
+    standings.remember(talk.standings.values());
     for (const messages of calls) {
       const { callUuid } = messages[0]!;
-      if (!written.has(callUuid)) continue;
-      tell({ messages, events: events.filter((event) => event.callUuid === callUuid), deliveryIds: [] });
+      if (!talk.written.has(callUuid)) continue;
+      tell({ messages, events: talk.events.filter((event) => event.callUuid === callUuid), deliveryIds: [] });
     }
-    return calls.filter((messages) => !written.has(messages[0]!.callUuid));
+    return calls.filter((messages) => !talk.written.has(messages[0]!.callUuid));
   }
 
   /** In one transaction. */
@@ -142,7 +144,7 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     if (calls.length === 0) return;
     const written = await database.transaction(async (tx) => {
       const rows = await lockCalls(tx, uuidsOf(calls));
-      remember(rows.values());
+      standings.remember(rows.values());
       const all: Written[] = [];
       for (const { call, messages } of partsOf(calls, rows)) all.push(await changeCall(tx, call, messages));
       return all;
@@ -186,10 +188,9 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
 
   /** Nothing of it is kept: no lock, no transaction, and mostly no statement. */
   async function showOnly(calls: readonly Told[]): Promise<void> {
-    const nowMs = clock.nowMs();
-    const unknown = uuidsOf(calls).filter((callUuid) => !((remembered.get(callUuid)?.untilMs ?? 0) > nowMs));
+    const unknown = uuidsOf(calls).filter((callUuid) => !standings.isFresh(callUuid));
     if (unknown.length > 0) {
-      remember(
+      standings.remember(
         await database.query<Standing>(
           `SELECT call_uuid AS "callUuid", epoch, lease_until AS "orphanedAt", transcript_status AS "transcriptStatus"
              FROM calls WHERE call_uuid = ANY ($1::uuid[])`,
@@ -197,7 +198,26 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
         ),
       );
     }
-    for (const { messages } of partsOf(calls, remembered)) tell({ messages, events: [], deliveryIds: [] });
+    for (const { messages } of partsOf(calls, standings)) tell({ messages, events: [], deliveryIds: [] });
+  }
+
+  function showEarly(message: LiveMessage): void {
+    if (message.type === 'usage' || done.has(message)) return;
+    const standing = standings.get(message.callUuid);
+    // However old: neither comes back.
+    if (standing !== undefined && (standing.transcriptStatus === 'deleted' || standing.epoch > message.epoch)) return;
+    const event = unstored(message);
+    if (event === null) return;
+    if (isWritten(message)) bus.publish({ ...event, isEarly: true });
+    else {
+      done.add(message);
+      bus.publish(event);
+    }
+  }
+
+  function unstored(message: TalkMessage): CallEvent | null {
+    const line = shownAs(message, clock);
+    return line === null ? null : { ...asStored(message.callUuid, line, ''), id: null };
   }
 
   /** What was used was used, whoever carries the call by now. */
@@ -211,29 +231,17 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     let next = 0;
     for (const message of messages) {
       done.add(message);
-      const event = lineOf(message, clock) === null ? shownOnly(message) : events[next++]!;
+      const event = lineOf(message, clock) === null ? unstored(message) : events[next++]!;
       if (event !== null) bus.publish(event);
     }
     if (deliveryIds.length > 0) deps.webhookDispatcher.dispatch(deliveryIds);
     for (const message of messages) for (const stages of repliesIn(message)) deps.replied(stages);
   }
 
-  function remember(standings: Iterable<Standing>): void {
-    const untilMs = clock.nowMs() + REMEMBERED_MS;
-    for (const { callUuid, epoch, orphanedAt, transcriptStatus } of standings) {
-      remembered.delete(callUuid);
-      remembered.set(callUuid, { callUuid, epoch, orphanedAt, transcriptStatus, untilMs });
-    }
-    for (const callUuid of remembered.keys()) {
-      if (remembered.size <= MOST_REMEMBERED) break;
-      remembered.delete(callUuid);
-    }
-  }
-
   /** Refuses what is not its call's owner's. */
   function partsOf<Row extends Standing>(
     calls: readonly Told[],
-    rows: ReadonlyMap<string, Row>,
+    rows: { get(callUuid: string): Row | undefined },
   ): { call: Row; messages: Told }[] {
     return calls.flatMap((messages) => {
       const call = rows.get(messages[0]!.callUuid);
@@ -256,13 +264,6 @@ function isOneTellers(messages: Told): boolean {
 
 function uuidsOf(calls: readonly Told[]): string[] {
   return calls.map((messages) => messages[0]!.callUuid);
-}
-
-/** Partial words; null: nothing to be shown. */
-function shownOnly(message: TalkMessage): CallEvent | null {
-  if (message.type !== 'live') return null;
-  const { callUuid, atEpochMs, event } = message;
-  return { callUuid, id: null, at: new Date(atEpochMs), kind: event.type, data: { ...dataOf(event) } };
 }
 
 function repliesIn(message: TalkMessage): ReplyStages[] {

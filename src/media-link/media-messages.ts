@@ -54,6 +54,8 @@ export interface MediaMessages {
   handle(message: Exclude<CallMessage, LiveMessage>, before?: readonly LiveMessage[]): Promise<void>;
   /** See `LiveBatch.write`. */
   handleTogether(calls: readonly (readonly LiveMessage[])[]): Promise<void>;
+  /** See `LiveBatch.showEarly`. */
+  showEarly(message: LiveMessage): void;
   /** Messages refused because a newer epoch owns the call. */
   staleCount(): number;
 }
@@ -222,6 +224,7 @@ export function createMediaMessages(deps: MediaMessagesDeps): MediaMessages {
   return {
     handle: handleOne,
     handleTogether: live.write,
+    showEarly: live.showEarly,
     staleCount: () => stale,
   };
 }

@@ -122,6 +122,7 @@ export class MediaPeer implements MediaMember {
       },
       isBatchable: isLive,
       isFollowed: deps.isFollowed,
+      late: deps.messages.showEarly,
       shouldRetry: (error, messages) => this.#shouldRetry(error, messages),
       handledUpTo: (number) => this.#link.handled(number),
       setPaused: (paused) => this.#transport?.setPaused(paused),

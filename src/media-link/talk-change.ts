@@ -40,18 +40,24 @@ export function isToolEnd(message: TalkMessage): message is ToolEnd {
 
 /** What becomes a line of the call's log; null: it is none. */
 export function lineOf(message: TalkMessage, clock: Pick<Clock, 'epochMs'>): CallLogLine | null {
-  if (message.type === 'checkpoint' || !isWritten(message)) return null;
-  if (message.type === 'live') {
-    return { kind: message.event.type, data: dataOf(message.event), atEpochMs: message.atEpochMs };
-  }
-  const { streamId, epoch } = message;
-  return { kind: message.type, data: { streamId, epoch }, atEpochMs: clock.epochMs() };
+  return isWritten(message) ? shownAs(message, clock) : null;
 }
 
-export function dataOf(event: ConversationEvent): object {
-  const { type: _type, ...data } = event;
-  return data;
+/** What who follows the call is shown of it, stored or not; null: nothing is. */
+export function shownAs(message: TalkMessage, clock: Pick<Clock, 'epochMs'>): CallLogLine | null {
+  if (message.type === 'checkpoint') return null;
+  if (message.type === 'live') {
+    const { type: kind, ...data } = message.event;
+    return { kind, data, atEpochMs: message.atEpochMs };
+  }
+  const { streamId, epoch } = message;
+  const atEpochMs = heardAtEpochMs.get(message) ?? clock.epochMs();
+  heardAtEpochMs.set(message, atEpochMs);
+  return { kind: message.type, data: { streamId, epoch }, atEpochMs };
 }
+
+/** A stream's beginning tells no time of its own; its line is the same whenever it is asked for. */
+const heardAtEpochMs = new WeakMap<TalkMessage, number>();
 
 export function turnsIn(messages: readonly TalkMessage[]): ToldTurn[] {
   return messages.flatMap((message) =>

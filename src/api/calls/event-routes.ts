@@ -45,7 +45,7 @@ export function registerCallEvents(app: FastifyInstance, guard: Guard, deps: Eve
     tag: 'Calls',
     summary: 'What happened in a call, in order',
     description:
-      'A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. It ends with the event `end`, or without it when its key is revoked.',
+      'A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. Partial words have no id, and neither has what is shown before it is stored, because the database is slow or away: its id follows alone, without an event, once it is. It ends with the event `end`, or without it when its key is revoked.',
     scope: 'calls:read',
     headers: { Accept: '`text/event-stream` for a stream', 'Last-Event-ID': 'The last event that was received' },
     params: callParams,

@@ -2,16 +2,19 @@
  * All live event streams of this process, without HTTP. One reading a call serves every stream of it, whenever the bus
  * rings, and once a second one reading serves them all: how many streams there are is nothing to the database. The same
  * second asks whether their keys still hold; a stream whose key does not ends. The id of the last event that was sent
- * is all that a stream remembers, as its client does: the events of a call become visible in the order of their ids
- * (`src/calls/append-call-log.ts`).
+ * is what a stream goes on from, as its client does: the events of a call become visible in the order of their ids
+ * (`src/calls/append-call-log.ts`). While the database is slow or away, streams go on with what is told of early
+ * (`early-events.ts`), and without a look at their keys for a while.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../../media/contract/clock.ts';
-import type { CallEventBus } from '../../calls/call-event-bus.ts';
+import type { CallEvent, CallEventBus } from '../../calls/call-event-bus.ts';
 import type { UnwrittenTalk } from '../../media-link/unwritten-talk.ts';
 import type { Database } from '../../store/database.ts';
+import { isDatabaseAway } from '../../store/database-away.ts';
 import type { KeyUse } from '../authentication.ts';
-import { type CallNews, eventText, readNews, type StoredEvent } from './stored-events.ts';
+import { EarlyEvents } from './early-events.ts';
+import { type CallNews, eventText, idText, readNews, type StoredEvent } from './stored-events.ts';
 
 export interface EventStreamsDeps {
   database: Database;
@@ -45,6 +48,10 @@ export interface EventStreams {
 
 interface Stream extends StreamOptions {
   sentId: string;
+  /** What is stored was read once: only then is it known what comes after it. */
+  hasRead: boolean;
+  early: EarlyEvents;
+  isShowingEarly: boolean;
   isWriting: boolean;
   /** It was writing when others were told. */
   isBehind: boolean;
@@ -56,6 +63,8 @@ interface Stream extends StreamOptions {
 const POLL_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
 const LINGER_MS = 60_000;
+/** Nobody can revoke a key in a database that is away; where only this node cannot reach it, somebody may. */
+const KEY_UNSEEN_MS = 75_000;
 const MOST_OF_A_KEY = 100;
 const MOST_OF_A_CALL = 20;
 const GONE: CallNews = { events: [], isOver: true, isSettled: true };
@@ -68,6 +77,8 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   const rung = new Set<string>();
   let isReading = false;
   let cancelPoll = (): void => {};
+  /** Of `clock.nowMs`; set anew as the first stream opens, whose key has just been looked at. */
+  let keysSeenAtMs = 0;
 
   function end(stream: Stream): void {
     if (stream.hasEnded) return;
@@ -109,6 +120,8 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       try {
         await round(ready);
       } catch (error) {
+        // They are asked for again within a second.
+        if (isDatabaseAway(error)) continue;
         // The clients come again with Last-Event-ID and miss nothing.
         log.warn({ streams: ready.length, err: error }, 'event streams could not be read on');
         for (const stream of ready) end(stream);
@@ -139,28 +152,47 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   ): Promise<void> {
     stream.isWriting = true;
     for (const event of events) {
-      await write(stream, eventText(event));
+      await write(stream, stream.early.read(event) ? idText(event.id) : eventText(event));
       stream.sentId = event.id;
     }
+    stream.hasRead = true;
     if (isOver) stream.overSinceMs ??= clock.nowMs();
     const hasLingered = stream.overSinceMs !== null && clock.nowMs() - stream.overSinceMs >= LINGER_MS;
     if (isOver && (isSettled || hasLingered)) {
       await write(stream, 'event: end\ndata: {}\n\n');
       end(stream);
-    } else if (clock.nowMs() - stream.lastWriteMs >= HEARTBEAT_MS) await write(stream, ': still here\n\n');
+    }
     stream.isWriting = false;
+    await showEarly(stream);
     if (stream.isBehind && !stream.hasEnded) ring(stream.callUuid);
+  }
+
+  /** What was told of early, as far as it is its turn. A client that is slow gets it with what is stored. */
+  async function showEarly(stream: Stream): Promise<void> {
+    if (!stream.hasRead || stream.isWriting || stream.isShowingEarly) return;
+    stream.isShowingEarly = true;
+    for (let event = stream.early.next(); event !== undefined; event = stream.early.next()) {
+      await write(stream, eventText({ ...event, id: null }));
+    }
+    stream.isShowingEarly = false;
   }
 
   async function poll(): Promise<void> {
     const open = [...calls.values()].flatMap(({ streams }) => [...streams]);
+    for (const stream of open) {
+      if (stream.isWriting || clock.nowMs() - stream.lastWriteMs < HEARTBEAT_MS) continue;
+      write(stream, ': still here\n\n').catch(() => end(stream));
+    }
     try {
       const hold = await deps.stillHold(open);
+      keysSeenAtMs = clock.nowMs();
       for (const [index, stream] of open.entries()) if (hold[index] !== true) end(stream);
     } catch (error) {
-      // Nobody can be told that a key was revoked.
-      log.warn({ streams: open.length, err: error }, 'event streams end: their keys could not be looked at');
-      for (const stream of open) end(stream);
+      if (!isDatabaseAway(error) || clock.nowMs() - keysSeenAtMs >= KEY_UNSEEN_MS) {
+        // Nobody can be told that a key was revoked.
+        log.warn({ streams: open.length, err: error }, 'event streams end: their keys could not be looked at');
+        for (const stream of open) end(stream);
+      }
     }
     ring(...calls.keys());
     if (calls.size > 0) pollLater();
@@ -172,11 +204,18 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     cancelPoll = clock.after(POLL_MS, () => void poll());
   }
 
+  async function hear(stream: Stream, event: CallEvent): Promise<void> {
+    if (event.id === null && event.isEarly !== true) return write(stream, eventText(event));
+    if (event.id !== null && BigInt(event.id) <= BigInt(stream.sentId)) return;
+    stream.early.heard(event);
+    await showEarly(stream);
+  }
+
   function listenTo(callUuid: string): { streams: Set<Stream>; unsubscribe: () => void } {
     const streams = new Set<Stream>();
     const unsubscribe = deps.bus.subscribe(callUuid, (event) => {
+      for (const stream of streams) hear(stream, event).catch(() => end(stream));
       if (event.id !== null) ring(callUuid);
-      else for (const stream of streams) write(stream, eventText(event)).catch(() => end(stream));
     });
     deps.unwritten.hurry();
     return { streams, unsubscribe };
@@ -190,13 +229,19 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       const stream: Stream = {
         ...options,
         sentId: afterId,
+        hasRead: false,
+        early: new EarlyEvents(),
+        isShowingEarly: false,
         isWriting: false,
         isBehind: false,
         hasEnded: false,
         lastWriteMs: clock.nowMs(),
         overSinceMs: null,
       };
-      if (calls.size === 0) pollLater();
+      if (calls.size === 0) {
+        keysSeenAtMs = clock.nowMs();
+        pollLater();
+      }
       const call = calls.get(callUuid) ?? listenTo(callUuid);
       calls.set(callUuid, call);
       call.streams.add(stream);

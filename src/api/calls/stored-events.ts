@@ -59,6 +59,11 @@ export async function readNews(
   );
 }
 
+/** The client was shown that event, and learns where to go on should its stream break off: no event comes of it. */
+export function idText(id: string): string {
+  return `id: ${id}\n\n`;
+}
+
 export function eventText(event: StoredEvent | CallEvent): string {
   const { id, kind, at, data } = event;
   const body = JSON.stringify({ at, kind, data });

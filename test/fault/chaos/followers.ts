@@ -19,7 +19,7 @@ export interface Followers {
 
 /** What one stream brought, from the call's beginning on. */
 export interface Shown {
-  /** Stored events. */
+  /** Stored events; where one was shown before it was stored, once its id came. */
   ids: string[];
   /** The service said so. */
   isAtEnd: boolean;
@@ -51,13 +51,11 @@ export function startFollowers(client: Pick<CallClient, 'follow'>): Followers {
       mine.push(shown);
       const sinceMs = Date.now();
       try {
-        const events = client.follow(callUuid, ending.signal);
+        const events = client.follow(callUuid, ending.signal, (id) => shown.ids.push(id));
         let next = await events.next();
         for (; next.done !== true; next = await events.next()) {
           const { id, at, kind } = next.value;
-          // Partial words stand in no log.
-          if (typeof id !== 'string') continue;
-          shown.ids.push(id);
+          if (id !== null) shown.ids.push(id);
           const toldAtMs = Date.parse(at);
           if (TALK.has(kind) && toldAtMs >= sinceMs) lateMs.push(Date.now() - toldAtMs);
         }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
+import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEventStreams } from '../../../src/api/calls/event-streams.ts';
 import { appendCallLog } from '../../../src/calls/append-call-log.ts';
@@ -11,11 +12,16 @@ import { type ApiFixture, createApiFixture } from './api-fixture.ts';
 
 let api: ApiFixture;
 let base: string;
+/** Its sockets end with it: one that has not asked for anything yet holds up a server that closes, for a minute. */
+let sockets = new Agent();
 beforeAll(async () => {
   api = await createApiFixture();
   base = await api.app.listen({ host: '127.0.0.1', port: 0 });
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  await sockets.destroy();
+  await api.close();
+});
 
 /** Writes a row as the calls code does, and rings unless `silent`. */
 async function happens(callUuid: string, kind: string, data: object = {}, silent = false): Promise<string> {
@@ -45,6 +51,7 @@ async function openStream(callUuid: string, headers: Record<string, string> = {}
   const response = await fetch(`${base}/api/developer/calls/${callUuid}/events`, {
     headers: { authorization: `Bearer ${api.acme.key}`, accept: 'text/event-stream', ...headers },
     signal: abort.signal,
+    ...({ dispatcher: sockets } as object),
   });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = '';
@@ -108,6 +115,34 @@ describe('the events of a call', () => {
       await happens(callUuid, 'status', { status });
       expect(await stream.next()).toMatchObject({ event: 'status', data: { data: { status } } });
     }
+    stream.abort();
+  });
+
+  it('that are not stored yet are shown without an id, and get it once they are read; what was stored before them is shown before them', async () => {
+    const callUuid = await api.insertCall(api.acme);
+    await happens(callUuid, 'dialing');
+    const stream = await openStream(callUuid);
+    expect(await stream.next()).toMatchObject({ event: 'dialing' });
+    const at = new Date('2026-11-20T10:00:00.123Z');
+    const early = { callUuid, id: null, at, kind: 'speech', data: { text: 'yes' }, isEarly: true } as const;
+    const query = api.database.query.bind(api.database) as (...how: unknown[]) => Promise<never[]>;
+    const away = vi.spyOn(api.database, 'query').mockRejectedValue(new Error('Query read timeout'));
+    try {
+      api.bus.publish({ callUuid, id: '9999999999', at: new Date(), kind: 'unread', data: {} });
+      api.bus.publish(early);
+      expect(await stream.next()).toMatchObject({ id: null, event: 'unread' });
+      expect(await stream.next()).toMatchObject({ id: null, event: 'speech', data: { data: { text: 'yes' } } });
+    } finally {
+      away.mockRestore();
+    }
+    const [row] = (await query(
+      `INSERT INTO call_events (call_uuid, kind, data, at) VALUES ($1, 'speech', '{"text":"yes"}', $2) RETURNING id::text AS id`,
+      [callUuid, at],
+    )) as { id: string }[];
+    api.bus.publish({ ...early, id: row!.id });
+    expect(await stream.next()).toEqual({ id: row!.id, event: '', data: null });
+    const last = await happens(callUuid, 'turn');
+    expect(await stream.next()).toMatchObject({ id: last, event: 'turn' });
     stream.abort();
   });
 
@@ -295,7 +330,9 @@ describe('the events of a call', () => {
       const abort = new AbortController();
       const url = `${base}/api/developer/calls/${callUuid}/events`;
       const requests = Array.from({ length: 20 }, () =>
-        fetch(url, { headers, signal: abort.signal }).catch((error: Error) => error.name),
+        fetch(url, { headers, signal: abort.signal, ...({ dispatcher: sockets } as object) }).catch(
+          (error: Error) => error.name,
+        ),
       );
       while (lookedUp.length < requests.length) await new Promise((resolve) => setImmediate(resolve));
       abort.abort();
@@ -357,6 +394,50 @@ describe('the events of a call', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('go on without a look at their keys for 75 s while the database is away, with signs of life, and end after that', async () => {
+    const clock = new VirtualClock();
+    let isAway = false;
+    const bus = createCallEventBus();
+    const unlessAway = async <T>(value: T): Promise<T> => {
+      if (isAway) throw new Error('Connection terminated unexpectedly');
+      return value;
+    };
+    const streams = createEventStreams({
+      clock,
+      log: pino({ level: 'silent' }),
+      bus,
+      unwritten: { hurry() {} },
+      database: {
+        ...api.database,
+        query: () => unlessAway([{ callUuid: 'c', isOver: false, isSettled: false, events: [] }] as never),
+      },
+      stillHold: (uses) => unlessAway(uses.map(() => true)),
+    });
+    const written: string[] = [];
+    let endedAtMs: number | undefined;
+    streams.open({
+      ...{ callUuid: 'c', keyId: 'k', address: 'a', afterId: '0' },
+      write: async (text) => void written.push(text),
+      onEnd() {
+        endedAtMs = clock.nowMs();
+      },
+    });
+    const second = async (): Promise<void> => {
+      clock.advanceMs(1_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    await second();
+    isAway = true;
+    const sinceMs = clock.nowMs();
+    for (let seconds = 0; seconds < 70; seconds++) await second();
+    bus.publish({ callUuid: 'c', id: null, at: new Date(0), kind: 'turn', data: {}, isEarly: true });
+    expect(written.filter((text) => text.startsWith(':'))).toHaveLength(4);
+    expect(written.at(-1)).toMatch(/^event: turn/);
+    expect(endedAtMs).toBeUndefined();
+    while (endedAtMs === undefined) await second();
+    expect(endedAtMs - sinceMs).toBe(75_000);
+  });
+
   it('of a revoked key end within 2 s, the others go on', async () => {
     const callUuid = await api.insertCall(api.acme);
     await happens(callUuid, 'a');
@@ -402,6 +483,8 @@ describe('the events of a call', () => {
   it('end when the server closes', async () => {
     const callUuid = await api.insertCall(api.acme);
     await happens(callUuid, 'a');
+    await sockets.destroy();
+    sockets = new Agent();
     const stream = await openStream(callUuid);
     await stream.next();
     await api.app.close();

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Gate } from '../../../src/media-link/gate.ts';
 import { BATCH_AFTER_MS, Inbox, type InboxOptions, UNFOLLOWED_BATCH_AFTER_MS } from '../../../src/media-link/inbox.ts';
+import { LATE_AFTER_MS } from '../../../src/media-link/late-words.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 interface Said {
@@ -178,6 +179,55 @@ describe('the inbox of a media process', () => {
     for (let number = 5; number < 505; number++) push(number, `call ${number}`, true);
     await pass(BATCH_AFTER_MS);
     expect(begun.at(-1)).toHaveLength(500);
+  });
+
+  test('what the database has not taken in time is told to followers, once and in order, behind what changes the call', async () => {
+    const followed = new Set(['a', 'b']);
+    const early: number[] = [];
+    const { push, finish, clock, settle } = inboxOf({
+      isFollowed: (call) => followed.has(call),
+      late: ({ number }) => void early.push(number),
+    });
+    const pass = async (ms: number): Promise<void> => {
+      clock.advanceMs(ms);
+      await settle();
+    };
+    push(1, 'a', true);
+    push(2, 'c', true);
+    await pass(LATE_AFTER_MS - 1);
+    push(3, 'a', true);
+    expect(early).toEqual([]);
+    await pass(1);
+    expect(early).toEqual([1]);
+    followed.add('c');
+    push(4, 'c', true);
+    await pass(LATE_AFTER_MS);
+    // What was told before somebody followed is told with what comes after.
+    expect(early).toEqual([1, 3, 2, 4]);
+
+    push(5, 'b');
+    push(6, 'b', true);
+    await pass(3 * LATE_AFTER_MS);
+    expect(early).toEqual([1, 3, 2, 4]);
+    finish[1]!();
+    await settle();
+    await pass(LATE_AFTER_MS);
+    expect(early).toEqual([1, 3, 2, 4, 6]);
+  });
+
+  test('what was stored in time is told early to nobody', async () => {
+    const early: number[] = [];
+    const { push, finish, clock, settle } = inboxOf({
+      isFollowed: () => true,
+      late: ({ number }) => void early.push(number),
+    });
+    push(1, 'a', true);
+    clock.advanceMs(BATCH_AFTER_MS);
+    await settle();
+    finish[0]!();
+    await settle();
+    clock.advanceMs(LATE_AFTER_MS);
+    expect(early).toEqual([]);
   });
 
   test('what a process has told that is gone is written at once, also what comes up after it', async () => {

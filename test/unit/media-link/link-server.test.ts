@@ -96,6 +96,7 @@ function start(runId = 'control-1'): LinkServer {
       handle: (message, before = []) => handleAll([...before, message]),
       handleTogether: (calls) => handleAll(calls.flat()),
       staleCount: () => 0,
+      showEarly() {},
     },
     isFollowed: () => true,
     aheadMs: () => aheadMs,

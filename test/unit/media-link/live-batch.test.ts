@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ConversationEvent } from '../../../media/contract/conversation.ts';
+import type { CallEvent } from '../../../src/calls/call-event-bus.ts';
 import { createLiveBatch, type LiveBatch, type LiveMessage } from '../../../src/media-link/live-batch.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createHarness, type Harness } from '../lifecycle/harness.ts';
@@ -14,6 +15,7 @@ const refused: string[] = [];
 let transactionsFail = false;
 let isFollowed = false;
 const shown: unknown[] = [];
+const published: CallEvent[] = [];
 
 beforeAll(async () => {
   h = await createHarness();
@@ -31,7 +33,13 @@ beforeAll(async () => {
   live = createLiveBatch({
     database: counting,
     clock: h.clock,
-    bus: { publish: ({ data }) => void shown.push(data['text']), isFollowed: () => isFollowed },
+    bus: {
+      publish(event) {
+        published.push(event);
+        shown.push(event.data['text']);
+      },
+      isFollowed: () => isFollowed,
+    },
     webhookDispatcher: { dispatch: () => {} },
     replied: () => {},
     refuse: (message, why) => void refused.push(`${message.epoch} ${why}`),
@@ -122,6 +130,37 @@ describe('what running calls tell', () => {
     isFollowed = false;
     expect(shown).toEqual(['one', 'one moment']);
     expect([asked.length, refused]).toEqual([1, ['1 stale_epoch']]);
+  });
+
+  test('is shown before it is stored where the database is late, as it is told of once it is; partial words once', async () => {
+    const [callUuid = ''] = calls;
+    isFollowed = true;
+    const started = { type: 'media.started', callUuid, epoch: 1, carrierCallId: 'leg', streamId: 's' } as const;
+    const words = [started, turn(callUuid, 't1'), told(callUuid, { type: 'partial', text: 'yes', atMs: 1 })];
+    published.length = 0;
+    for (const message of words) live.showEarly(message);
+    const early = published.splice(0);
+    expect(early.map(({ id, isEarly, kind }) => ({ id, isEarly, kind }))).toEqual([
+      { id: null, isEarly: true, kind: 'media.started' },
+      { id: null, isEarly: true, kind: 'turn' },
+      { id: null, isEarly: undefined, kind: 'partial' },
+    ]);
+    h.clock.advanceMs(1_000);
+    await live.write([words]);
+    isFollowed = false;
+    expect(published).toEqual(
+      early.slice(0, 2).map((event) => ({ ...event, id: expect.any(String), isEarly: undefined })),
+    );
+  });
+
+  test("is not shown early of a call that is known to be another's, or whose words were deleted", async () => {
+    const [taken = '', deleted = ''] = calls;
+    await h.database.query('UPDATE calls SET epoch = 2 WHERE call_uuid = $1', [taken]);
+    await h.database.query(`UPDATE calls SET transcript_status = 'deleted' WHERE call_uuid = $1`, [deleted]);
+    await live.write([[turn(taken, 't1')], [turn(deleted, 't1')]]);
+    published.length = 0;
+    for (const callUuid of [taken, deleted]) live.showEarly(turn(callUuid, 't2'));
+    expect(published).toEqual([]);
   });
 
   test('of providers that were used is one statement for all calls', async () => {
