@@ -27,10 +27,9 @@ it('one is missing for tomorrow, until a node makes it', async () => {
 });
 
 it('many rows lie in the rest, which makes the making of days slow', async () => {
-  await test.database.query(
-    `INSERT INTO call_turns SELECT $1, n::text, n, '{}' FROM generate_series(1, 10001) AS n`,
-    [idAt(Date.now() + 40 * DAY_MS)],
-  );
+  await test.database.query(`INSERT INTO call_turns SELECT $1, n::text, n, '{}' FROM generate_series(1, 10001) AS n`, [
+    idAt(Date.now() + 40 * DAY_MS),
+  ]);
   expect(await told()).toEqual(['warn: call_turns_rest has more than 10000 rows']);
   await test.database.query('DELETE FROM call_turns WHERE position = 1');
   expect((await told()).join()).toMatch(/^ok/);
