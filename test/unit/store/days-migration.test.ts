@@ -29,6 +29,7 @@ beforeEach(async () => {
   );
 });
 afterEach(async () => {
+  for (const client of sessions.splice(0)) await client.end();
   rmSync(folder, { recursive: true });
   await test.close();
 });
@@ -53,8 +54,10 @@ function migrateUpTo(last: number): Promise<Migrated> {
   return migrate(test.connectionString, { folder });
 }
 
+const sessions: pg.Client[] = [];
 async function session(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: test.connectionString });
+  sessions.push(client);
   await client.connect();
   return client;
 }
@@ -129,7 +132,6 @@ describe('a database of before', () => {
     await migrate(test.connectionString);
     isOver = true;
     await writing;
-    await writer.end();
     const [count] = await test.database.query(
       `SELECT (SELECT count(*)::int FROM call_events WHERE call_uuid = $1) AS events, (SELECT count(*)::int FROM call_turns WHERE call_uuid = $1) AS turns`,
       [live],
@@ -145,7 +147,6 @@ describe('a database of before', () => {
     client.on('notice', ({ message }) => void notices.push(String(message)));
     await client.query('SET client_min_messages = debug1');
     await client.query(`BEGIN; SELECT begin_days('call_turns'); ROLLBACK`);
-    await client.end();
     expect(notices.join('\n')).toContain('partition constraint for table "call_turns_before" is implied by existing');
     expect(notices.join('\n')).not.toContain('verifying table "call_turns_before"');
   });
@@ -190,15 +191,15 @@ describe('a database of before', () => {
     const table = upTo === 57 ? 'call_turns' : 'call_events';
     await vacuum.query(`BEGIN; LOCK TABLE ${table} IN SHARE UPDATE EXCLUSIVE MODE`);
     const migrated = migrateUpTo(upTo);
-    await eventually('the migration waits', async () => {
+    const waits = async (): Promise<boolean> => {
       const rows = await test.database.query<{ mode: string }>(
         'SELECT mode FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
       );
       return rows.some(({ mode }) => mode === 'ShareUpdateExclusiveLock');
-    });
+    };
+    await eventually('the migration to wait', waits, { limitMs: 10_000 });
     await talk(test.database, callUuid!, 't2');
     await vacuum.query('COMMIT');
-    await vacuum.end();
     expect((await migrated).gaveWay).toBe(0);
   });
 
