@@ -1,8 +1,8 @@
 /**
  * Tells the event streams of this process that something happened in a call. The calls code publishes after commit;
- * `GET …/events` listens. Only a signal with a label: what is stored is read from `call_events`, so an event that was
- * missed still arrives by polling; what other nodes tell of comes by `nodes/event-relay.ts`. A listener that throws
- * harms nobody else.
+ * `GET …/events` listens. What is stored is read from `call_events`, so an event that was missed still arrives by
+ * polling; what is told here is shown before that where the database is late (`api/calls/early-events.ts`); what other
+ * nodes tell of comes by `nodes/event-relay.ts`. A listener that throws harms nobody else.
  */
 
 export interface CallEvent {
@@ -23,6 +23,8 @@ export interface CallEventBus {
   subscribe(callUuid: string, listener: (event: CallEvent) => void): () => void;
   /** Somebody listens. */
   isFollowed(callUuid: string): boolean;
+  /** Rises with each who begins to listen to the call; 0: nobody does. */
+  lastFollower(callUuid: string): number;
   /** Calls to which somebody listens. */
   followed(): string[];
   /** `told` hears of each call that begins to be followed. One at a time. */
@@ -31,6 +33,8 @@ export interface CallEventBus {
 
 export function createCallEventBus(): CallEventBus {
   const listeners = new Map<string, Set<(event: CallEvent) => void>>();
+  const lastFollowers = new Map<string, number>();
+  let followers = 0;
   let began = (_callUuid: string): void => {};
   return {
     publish(event) {
@@ -43,6 +47,7 @@ export function createCallEventBus(): CallEventBus {
       }
     },
     isFollowed: (callUuid) => listeners.has(callUuid),
+    lastFollower: (callUuid) => lastFollowers.get(callUuid) ?? 0,
     followed: () => [...listeners.keys()],
     whenFollowed(told) {
       began = told;
@@ -51,10 +56,13 @@ export function createCallEventBus(): CallEventBus {
       const own = (event: CallEvent): void => listener(event);
       const set = listeners.get(callUuid) ?? new Set();
       listeners.set(callUuid, set.add(own));
+      lastFollowers.set(callUuid, ++followers);
       if (set.size === 1) began(callUuid);
       return () => {
         set.delete(own);
-        if (set.size === 0 && listeners.get(callUuid) === set) listeners.delete(callUuid);
+        if (set.size > 0 || listeners.get(callUuid) !== set) return;
+        listeners.delete(callUuid);
+        lastFollowers.delete(callUuid);
       };
     },
   };

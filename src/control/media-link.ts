@@ -86,7 +86,7 @@ export function createMediaLink(
     gate: new Gate(MEDIA_TRANSACTIONS),
     pool,
     messages,
-    isFollowed: telling.bus.isFollowed,
+    bus: telling.bus,
     claimStream: createClaimStream({
       ...shared,
       ...withStream,

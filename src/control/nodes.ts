@@ -48,7 +48,11 @@ export function createNodes(
     },
   });
   const isInCompany = (): boolean => around.runs().ownInCompany() !== null;
-  const relay = createEventRelay({ ...shared, bus: telling.bus, wire, node, isInCompany, hurry: around.hurry });
+  const relay = createEventRelay({
+    ...shared,
+    ...{ bus: telling.bus, wire, node, isInCompany, hurry: around.hurry },
+    tellsEarly: redisUrl !== null,
+  });
   let tokensAsked = 0;
 
   const otherNodes = (): string[] => [...new Set(othersNow().map((run) => run.node))];

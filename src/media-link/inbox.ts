@@ -12,7 +12,7 @@
  */
 import { type Clock, pause } from '../../media/contract/clock.ts';
 import type { Gate } from './gate.ts';
-import { type Entry, type Lane, tellIfLate } from './late-words.ts';
+import { type Entry, type Lane, LateWords, type LateWordsOptions } from './late-words.ts';
 
 export interface InboxOptions<Message, Batchable extends Message> {
   clock: Clock;
@@ -23,8 +23,8 @@ export interface InboxOptions<Message, Batchable extends Message> {
   isBatchable(message: Message): message is Batchable;
   /** Somebody here looks on while the call runs. Absent: at every call. */
   isFollowed?(callUuid: string): boolean;
-  /** A followed call told it some time ago, and the database has not taken it. See `late-words.ts`. */
-  late?(message: Batchable): void;
+  /** Who follows a call is told what the database has not taken in time. Absent: nobody is. */
+  late?: Pick<LateWordsOptions<Message, Batchable>, 'lastFollower' | 'tell'>;
   /** Some were written: whatever stood in the way does so no more. */
   written?(): void;
   /**
@@ -55,6 +55,7 @@ const RETRY_MS = 500;
 export class Inbox<Message, Batchable extends Message> {
   readonly #options: InboxOptions<Message, Batchable>;
   readonly #pauseAt: number;
+  readonly #late: LateWords<Message, Batchable> | null;
   /** By number, rising; the done ones at its head are what may be acknowledged. */
   #order: Entry<Message>[] = [];
   readonly #lanes = new Map<string, Lane<Message>>();
@@ -73,6 +74,8 @@ export class Inbox<Message, Batchable extends Message> {
 
   constructor(options: InboxOptions<Message, Batchable>) {
     this.#options = options;
+    const { clock, isBatchable, late } = options;
+    this.#late = late === undefined ? null : new LateWords({ clock, isBatchable, ...late });
     this.#pauseAt = options.pauseAt ?? DEFAULT_PAUSE_AT;
   }
 
@@ -107,27 +110,26 @@ export class Inbox<Message, Batchable extends Message> {
 
   /** A message that is not about a call, or was handled by other means: only its number counts. */
   skip(number: number): void {
-    this.#order.push({ number, message: undefined as Message, done: true });
+    this.#order.push({ number, message: undefined as Message, done: true, heardAtMs: 0 });
     this.#settle();
   }
 
   push(number: number, callUuid: string, message: Message): void {
-    const entry: Entry<Message> = { number, message, done: false };
+    const entry: Entry<Message> = { number, message, done: false, heardAtMs: this.#options.clock.nowMs() };
     this.#order.push(entry);
     this.#unhandled++;
     if (!this.#paused && this.#unhandled >= this.#pauseAt) this.#setPaused(true);
     const lane = this.#lanes.get(callUuid);
-    const { isFollowed, late, clock, isBatchable } = this.#options;
-    if (late !== undefined && isBatchable(message) && isFollowed?.(callUuid) === true)
-      tellIfLate(() => this.#lanes.get(callUuid), entry, { clock, isBatchable, late });
     if (lane === undefined) {
       const opened = { callUuid, entries: [entry] };
       this.#lanes.set(callUuid, opened);
       this.#goOn(opened);
+      this.#late?.watch(opened);
     } else {
       lane.entries.push(entry);
+      this.#late?.watch(lane);
       if (!this.#due.has(lane)) return;
-      if (isBatchable(message)) this.#batchSoon(this.#patienceMs(lane));
+      if (this.#options.isBatchable(message)) this.#batchSoon(this.#patienceMs(lane));
       else {
         this.#due.delete(lane);
         this.#goOn(lane);
@@ -138,6 +140,7 @@ export class Inbox<Message, Batchable extends Message> {
   /** What is in hand is finished or given up; nothing new is begun, and nothing more is acknowledged. */
   close(): void {
     this.#closed = true;
+    this.#late?.close();
     this.#cancelBatch?.();
   }
 

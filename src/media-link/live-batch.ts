@@ -205,7 +205,8 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
     if (message.type === 'usage' || done.has(message)) return;
     const standing = standings.get(message.callUuid);
     // However old: neither comes back.
-    if (standing !== undefined && (standing.transcriptStatus === 'deleted' || standing.epoch > message.epoch)) return;
+    if (standing?.transcriptStatus === 'deleted' || (standing?.epoch ?? 0) > message.epoch) return;
+    if (standing?.epoch === message.epoch && standing.orphanedAt !== null) return;
     const event = unstored(message);
     if (event === null) return;
     if (isWritten(message)) bus.publish({ ...event, isEarly: true });

@@ -14,6 +14,7 @@ import type {
 } from '../../media/contract/link-messages.ts';
 import type { MetricFamily } from '../../media/contract/metrics.ts';
 import type { MonitorAction, MonitorAnswer, MonitorReport, MonitorResult } from '../../media/contract/monitor.ts';
+import type { CallEventBus } from '../calls/call-event-bus.ts';
 import { RunIsFenced } from '../lifecycle/claimed-stream.ts';
 import type { MediaRun } from '../nodes/media-runs.ts';
 import type { RunKeeper } from '../nodes/run-keeper.ts';
@@ -34,8 +35,7 @@ export interface MediaPeerDeps {
   gate: Gate;
   pool: MediaPool;
   messages: MediaMessages;
-  /** See `CallEventBus`. */
-  isFollowed(callUuid: string): boolean;
+  bus: Pick<CallEventBus, 'isFollowed' | 'lastFollower'>;
   /** A carrier's socket wants its call. */
   claimStream: ClaimStream;
   /** A browser's wants its session. */
@@ -121,8 +121,8 @@ export class MediaPeer implements MediaMember {
         this.#databaseWasAway = false;
       },
       isBatchable: isLive,
-      isFollowed: deps.isFollowed,
-      late: deps.messages.showEarly,
+      isFollowed: deps.bus.isFollowed,
+      late: { lastFollower: deps.bus.lastFollower, tell: deps.messages.showEarly },
       shouldRetry: (error, messages) => this.#shouldRetry(error, messages),
       handledUpTo: (number) => this.#link.handled(number),
       setPaused: (paused) => this.#transport?.setPaused(paused),

@@ -30,6 +30,8 @@ export function createEventRelay(deps: {
   bus: CallEventBus;
   wire: Pick<NodeWire, 'tell' | 'on'>;
   node: string;
+  /** What is not stored yet is told to others too: not by the database, which is what it waits for. */
+  tellsEarly: boolean;
   /** There are other nodes. */
   isInCompany(): boolean;
   /** What was said of calls here is written now: somebody elsewhere begins to look on. */
@@ -42,29 +44,40 @@ export function createEventRelay(deps: {
   const fromElsewhere = new WeakSet<CallEvent>();
   /** A board begins to follow all its calls at once: they are asked for together. */
   const begun = new Set<string>();
+  /** Where followed calls were when that could be looked up. */
+  const lastNodes = new Map<string, string>();
   let closed = false;
 
   async function ask(callUuids: readonly string[]): Promise<void> {
     if (closed || callUuids.length === 0 || !deps.isInCompany()) return;
-    const rows = await database.query<{ callUuid: string; node: string }>(
-      `SELECT c.call_uuid AS "callUuid", r.node FROM calls c JOIN media_runs r ON r.run_id = c.owner_run
-        WHERE c.call_uuid = ANY ($1::uuid[]) AND c.ended_at IS NULL AND r.dead_at IS NULL AND r.node <> $2`,
-      [callUuids, node],
-    );
+    try {
+      const rows = await database.query<{ callUuid: string; node: string }>(
+        `SELECT c.call_uuid AS "callUuid", r.node FROM calls c JOIN media_runs r ON r.run_id = c.owner_run
+          WHERE c.call_uuid = ANY ($1::uuid[]) AND c.ended_at IS NULL AND r.dead_at IS NULL AND r.node <> $2`,
+        [callUuids, node],
+      );
+      for (const callUuid of callUuids) lastNodes.delete(callUuid);
+      for (const row of rows) lastNodes.set(row.callUuid, row.node);
+    } catch (error) {
+      log.debug(
+        { err: error },
+        'who carries the followed calls cannot be looked up: they are asked for where they were',
+      );
+    }
     const byNode = new Map<string, string[]>();
-    for (const row of rows) byNode.set(row.node, [...(byNode.get(row.node) ?? []), row.callUuid]);
+    for (const callUuid of callUuids) {
+      const to = lastNodes.get(callUuid);
+      if (to !== undefined) byNode.set(to, [...(byNode.get(to) ?? []), callUuid]);
+    }
     for (const [to, calls] of byNode) wire.tell(to, 'events.follow', { callUuids: calls, node } satisfies Follow);
-  }
-
-  function askNow(callUuids: readonly string[]): void {
-    ask(callUuids).catch((error: unknown) => log.debug({ err: error }, 'calls of other nodes cannot be followed'));
   }
 
   function follow(callUuid: string, follower: string): void {
     const name = nameOf(callUuid, follower);
     const former = told.get(name);
     const unsubscribe = bus.subscribe(callUuid, (event) => {
-      if (!fromElsewhere.has(event)) wire.tell(follower, 'events.told', event);
+      if (fromElsewhere.has(event) || (event.isEarly === true && !deps.tellsEarly)) return;
+      wire.tell(follower, 'events.told', event);
     });
     const cancel = clock.after(TOLD_FOR_MS, end);
     function end(): void {
@@ -92,12 +105,15 @@ export function createEventRelay(deps: {
       queueMicrotask(() => {
         const all = [...begun];
         begun.clear();
-        askNow(all);
+        void ask(all);
       });
     }
     begun.add(callUuid);
   });
-  const cancelAsking = every(clock, ASK_EVERY_MS, () => askNow(bus.followed()));
+  const cancelAsking = every(clock, ASK_EVERY_MS, () => {
+    for (const callUuid of lastNodes.keys()) if (!bus.isFollowed(callUuid)) lastNodes.delete(callUuid);
+    void ask(bus.followed());
+  });
 
   return {
     close() {

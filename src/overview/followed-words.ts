@@ -36,8 +36,9 @@ export function createFollowedWords(bus: Pick<CallEventBus, 'subscribe'>, mostCh
 
   function begin(callUuid: string): Followed {
     const one: Followed = { words: null, isFinished: false, end: () => {} };
-    one.end = bus.subscribe(callUuid, ({ kind, at, data }) => {
-      if (kind === 'turn') one.isFinished = true;
+    one.end = bus.subscribe(callUuid, ({ kind, at, data, isEarly }) => {
+      // One that is not stored yet is not read; one that is stored late is of a sentence before this.
+      if (kind === 'turn' && isEarly !== true && (one.words === null || one.words.at <= at)) one.isFinished = true;
       if (kind !== 'partial' || typeof data['text'] !== 'string' || data['text'] === '') return;
       one.words = { role: 'user', text: data['text'].slice(-mostCharacters), at, isPartial: true };
       one.isFinished = false;

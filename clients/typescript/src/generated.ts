@@ -2759,8 +2759,9 @@ export interface Operations {
    *
    * A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live;
    * `Last-Event-ID` continues one. Partial words have no id, and neither has what is shown before it is
-   * stored, because the database is slow or away: its id follows alone, without an event, once it is. It
-   * ends with the event `end`, or without it when its key is revoked.
+   * stored, because the database is slow or away: its id follows alone, without an event, once it is; after
+   * a break it may come again, with its id. It ends with the event `end`, or without it when its key is
+   * revoked.
    *
    * The key needs `calls:read`.
    */

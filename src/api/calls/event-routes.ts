@@ -1,8 +1,8 @@
 /**
  * `GET /api/developer/calls/{callUuid}/events`: what happened, as a JSON list, or as a stream of server-sent events
- * that begins with what is stored and goes on live. The table is the truth; the bus only shortens the wait, so events
- * of another node come too. A stream ends 60 s after the call at the latest, sooner when recording and webhooks are
- * settled; and with its key.
+ * that begins with what is stored and goes on live. The table is the truth, so events of another node come too; the bus
+ * shortens the wait, also where the table is late (`early-events.ts`). A stream ends 60 s after the call at the latest,
+ * sooner when recording and webhooks are settled; and with its key.
  */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -45,7 +45,7 @@ export function registerCallEvents(app: FastifyInstance, guard: Guard, deps: Eve
     tag: 'Calls',
     summary: 'What happened in a call, in order',
     description:
-      'A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. Partial words have no id, and neither has what is shown before it is stored, because the database is slow or away: its id follows alone, without an event, once it is. It ends with the event `end`, or without it when its key is revoked.',
+      'A list, or with `Accept: text/event-stream` a stream that begins with what is stored and goes on live; `Last-Event-ID` continues one. Partial words have no id, and neither has what is shown before it is stored, because the database is slow or away: its id follows alone, without an event, once it is; after a break it may come again, with its id. It ends with the event `end`, or without it when its key is revoked.',
     scope: 'calls:read',
     headers: { Accept: '`text/event-stream` for a stream', 'Last-Event-ID': 'The last event that was received' },
     params: callParams,

@@ -50,6 +50,8 @@ interface Stream extends StreamOptions {
   sentId: string;
   /** What is stored was read once: only then is it known what comes after it. */
   hasRead: boolean;
+  /** The last time; before the first, when it was opened. */
+  readAtMs: number;
   early: EarlyEvents;
   isShowingEarly: boolean;
   isWriting: boolean;
@@ -63,8 +65,11 @@ interface Stream extends StreamOptions {
 const POLL_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
 const LINGER_MS = 60_000;
-/** Nobody can revoke a key in a database that is away; where only this node cannot reach it, somebody may. */
-const KEY_UNSEEN_MS = 75_000;
+/**
+ * So long streams live without a reading and without a look at their keys. Nobody can revoke a key in a database that
+ * is away; where only this node cannot reach it, somebody may.
+ */
+const OUTAGE_MS = 75_000;
 const MOST_OF_A_KEY = 100;
 const MOST_OF_A_CALL = 20;
 const GONE: CallNews = { events: [], isOver: true, isSettled: true };
@@ -79,6 +84,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   let cancelPoll = (): void => {};
   /** Of `clock.nowMs`; set anew as the first stream opens, whose key has just been looked at. */
   let keysSeenAtMs = 0;
+  let isUnreadable = false;
 
   function end(stream: Stream): void {
     if (stream.hasEnded) return;
@@ -120,11 +126,14 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       try {
         await round(ready);
       } catch (error) {
-        // They are asked for again within a second.
-        if (isDatabaseAway(error)) continue;
+        // They are asked for again with the next poll.
+        const isPassing = isDatabaseAway(error);
+        if (!isPassing || !isUnreadable)
+          log.warn({ streams: ready.length, err: error }, 'event streams cannot be read on');
+        isUnreadable = isPassing;
         // The clients come again with Last-Event-ID and miss nothing.
-        log.warn({ streams: ready.length, err: error }, 'event streams could not be read on');
-        for (const stream of ready) end(stream);
+        const sinceMs = clock.nowMs() - OUTAGE_MS;
+        for (const stream of ready) if (!isPassing || stream.readAtMs <= sinceMs) end(stream);
       }
     }
     isReading = false;
@@ -136,7 +145,9 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       const least = afterIds.get(callUuid);
       if (least === undefined || BigInt(sentId) < BigInt(least)) afterIds.set(callUuid, sentId);
     }
+    for (const { early } of streams) early.asked();
     const news = await readNews(database, afterIds);
+    isUnreadable = false;
     for (const stream of streams) {
       const { callUuid, sentId } = stream;
       const { events, ...progress } = news.get(callUuid) ?? GONE;
@@ -151,10 +162,12 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     { isOver, isSettled }: Omit<CallNews, 'events'>,
   ): Promise<void> {
     stream.isWriting = true;
+    stream.readAtMs = clock.nowMs();
     for (const event of events) {
-      await write(stream, stream.early.read(event) ? idText(event.id) : eventText(event));
       stream.sentId = event.id;
+      await write(stream, stream.early.read(event) ? idText(event.id) : eventText(event));
     }
+    stream.early.answered();
     stream.hasRead = true;
     if (isOver) stream.overSinceMs ??= clock.nowMs();
     const hasLingered = stream.overSinceMs !== null && clock.nowMs() - stream.overSinceMs >= LINGER_MS;
@@ -167,11 +180,13 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     if (stream.isBehind && !stream.hasEnded) ring(stream.callUuid);
   }
 
-  /** What was told of early, as far as it is its turn. A client that is slow gets it with what is stored. */
+  /** What was told of early, as far as it is its turn; not among what is being sent. */
   async function showEarly(stream: Stream): Promise<void> {
     if (!stream.hasRead || stream.isWriting || stream.isShowingEarly) return;
     stream.isShowingEarly = true;
-    for (let event = stream.early.next(); event !== undefined; event = stream.early.next()) {
+    while (!stream.isWriting && !stream.hasEnded) {
+      const event = stream.early.next();
+      if (event === undefined) break;
       await write(stream, eventText({ ...event, id: null }));
     }
     stream.isShowingEarly = false;
@@ -188,7 +203,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       keysSeenAtMs = clock.nowMs();
       for (const [index, stream] of open.entries()) if (hold[index] !== true) end(stream);
     } catch (error) {
-      if (!isDatabaseAway(error) || clock.nowMs() - keysSeenAtMs >= KEY_UNSEEN_MS) {
+      if (!isDatabaseAway(error) || clock.nowMs() - keysSeenAtMs >= OUTAGE_MS) {
         // Nobody can be told that a key was revoked.
         log.warn({ streams: open.length, err: error }, 'event streams end: their keys could not be looked at');
         for (const stream of open) end(stream);
@@ -226,11 +241,13 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       (perKey.get(keyId) ?? 0) < MOST_OF_A_KEY && (calls.get(callUuid)?.streams.size ?? 0) < MOST_OF_A_CALL,
     open(options) {
       const { callUuid, keyId, afterId } = options;
+      const [sibling] = calls.get(callUuid)?.streams ?? [];
       const stream: Stream = {
         ...options,
         sentId: afterId,
         hasRead: false,
-        early: new EarlyEvents(),
+        readAtMs: clock.nowMs(),
+        early: sibling?.early.forNewcomer(afterId) ?? new EarlyEvents(),
         isShowingEarly: false,
         isWriting: false,
         isBehind: false,

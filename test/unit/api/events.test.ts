@@ -124,7 +124,8 @@ describe('the events of a call', () => {
     const stream = await openStream(callUuid);
     expect(await stream.next()).toMatchObject({ event: 'dialing' });
     const at = new Date('2026-11-20T10:00:00.123Z');
-    const early = { callUuid, id: null, at, kind: 'speech', data: { text: 'yes' }, isEarly: true } as const;
+    const stored = { callUuid, id: null, at, kind: 'speech', data: { text: 'yes' } };
+    const early = { ...stored, isEarly: true } as const;
     const query = api.database.query.bind(api.database) as (...how: unknown[]) => Promise<never[]>;
     const away = vi.spyOn(api.database, 'query').mockRejectedValue(new Error('Query read timeout'));
     try {
@@ -139,8 +140,10 @@ describe('the events of a call', () => {
       `INSERT INTO call_events (call_uuid, kind, data, at) VALUES ($1, 'speech', '{"text":"yes"}', $2) RETURNING id::text AS id`,
       [callUuid, at],
     )) as { id: string }[];
-    api.bus.publish({ ...early, id: row!.id });
+    api.bus.publish({ ...stored, id: row!.id });
     expect(await stream.next()).toEqual({ id: row!.id, event: '', data: null });
+    // Told late, by another node.
+    api.bus.publish(early);
     const last = await happens(callUuid, 'turn');
     expect(await stream.next()).toMatchObject({ id: last, event: 'turn' });
     stream.abort();
@@ -397,6 +400,7 @@ describe('the events of a call', () => {
   it('go on without a look at their keys for 75 s while the database is away, with signs of life, and end after that', async () => {
     const clock = new VirtualClock();
     let isAway = false;
+    const said: string[] = [];
     const bus = createCallEventBus();
     const unlessAway = async <T>(value: T): Promise<T> => {
       if (isAway) throw new Error('Connection terminated unexpectedly');
@@ -404,7 +408,7 @@ describe('the events of a call', () => {
     };
     const streams = createEventStreams({
       clock,
-      log: pino({ level: 'silent' }),
+      log: pino({}, { write: (line: string) => void said.push((JSON.parse(line) as { msg: string }).msg) }),
       bus,
       unwritten: { hurry() {} },
       database: {
@@ -436,6 +440,7 @@ describe('the events of a call', () => {
     expect(endedAtMs).toBeUndefined();
     while (endedAtMs === undefined) await second();
     expect(endedAtMs - sinceMs).toBe(75_000);
+    expect(said).toEqual(['event streams cannot be read on', 'event streams end: their keys could not be looked at']);
   });
 
   it('of a revoked key end within 2 s, the others go on', async () => {

@@ -182,11 +182,14 @@ describe('the inbox of a media process', () => {
   });
 
   test('what the database has not taken in time is told to followers, once and in order, behind what changes the call', async () => {
-    const followed = new Set(['a', 'b']);
+    const followers = new Map([
+      ['a', 1],
+      ['b', 2],
+    ]);
     const early: number[] = [];
     const { push, finish, clock, settle } = inboxOf({
-      isFollowed: (call) => followed.has(call),
-      late: ({ number }) => void early.push(number),
+      isFollowed: (call) => followers.has(call),
+      late: { lastFollower: (call) => followers.get(call) ?? 0, tell: ({ number }) => void early.push(number) },
     });
     const pass = async (ms: number): Promise<void> => {
       clock.advanceMs(ms);
@@ -199,7 +202,7 @@ describe('the inbox of a media process', () => {
     expect(early).toEqual([]);
     await pass(1);
     expect(early).toEqual([1]);
-    followed.add('c');
+    followers.set('c', 3);
     push(4, 'c', true);
     await pass(LATE_AFTER_MS);
     // What was told before somebody followed is told with what comes after.
@@ -212,14 +215,41 @@ describe('the inbox of a media process', () => {
     finish[1]!();
     await settle();
     await pass(LATE_AFTER_MS);
-    expect(early).toEqual([1, 3, 2, 4, 6]);
+    expect(early.splice(0)).toEqual([1, 3, 2, 4, 6]);
+
+    // Who begins to follow meanwhile is told from the beginning of what waits.
+    followers.set('a', 4);
+    push(7, 'a', true);
+    await pass(LATE_AFTER_MS);
+    expect(early).toEqual([1, 3, 7]);
+  });
+
+  test('nobody looks at what waits of a call that nobody follows any more, or once the process is given up', async () => {
+    let isFollowed = true;
+    const early: number[] = [];
+    const late = { lastFollower: () => (isFollowed ? 1 : 0), tell: ({ number }: Said) => void early.push(number) };
+    const { inbox, push, clock, settle } = inboxOf({ isFollowed: () => isFollowed, late });
+    push(1, 'a');
+    for (let number = 2; number < 50; number++) push(number, 'a', true);
+    push(50, 'b');
+    push(51, 'b', true);
+    await settle();
+    expect(clock.pendingTimers).toBe(2);
+    isFollowed = false;
+    clock.advanceMs(LATE_AFTER_MS);
+    expect(clock.pendingTimers).toBe(0);
+    isFollowed = true;
+    push(52, 'b', true);
+    inbox.close();
+    clock.advanceMs(LATE_AFTER_MS);
+    expect([clock.pendingTimers, early]).toEqual([0, []]);
   });
 
   test('what was stored in time is told early to nobody', async () => {
     const early: number[] = [];
     const { push, finish, clock, settle } = inboxOf({
       isFollowed: () => true,
-      late: ({ number }) => void early.push(number),
+      late: { lastFollower: () => 1, tell: ({ number }) => void early.push(number) },
     });
     push(1, 'a', true);
     clock.advanceMs(BATCH_AFTER_MS);

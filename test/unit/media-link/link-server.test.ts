@@ -98,7 +98,7 @@ function start(runId = 'control-1'): LinkServer {
       staleCount: () => 0,
       showEarly() {},
     },
-    isFollowed: () => true,
+    bus: { isFollowed: () => true, lastFollower: () => 1 },
     aheadMs: () => aheadMs,
     claimSession: () => Promise.reject(new Error('no browser here')),
     async claimStream({ mediaId }): Promise<ClaimAnswer> {

@@ -258,9 +258,10 @@ describe('events of a call that another node carries', () => {
     data: { text },
   });
 
-  function rig() {
+  /** `owner.node` null: the database is away. */
+  function rig(tellsEarly = true) {
     const { clock, wire } = cluster('a', 'b');
-    const owner = { node: 'b' };
+    const owner: { node: string | null } = { node: 'b' };
     const hurried: string[] = [];
     const asked: string[][] = [];
     const made = (node: string) => {
@@ -268,6 +269,7 @@ describe('events of a call that another node carries', () => {
       const rows = {
         async query(_sql: string, [callUuids]: [string[]]) {
           if (node === 'a') asked.push(callUuids);
+          if (owner.node === null) throw new Error('away');
           return owner.node === node ? [] : [{ callUuid: 'c', node: owner.node }];
         },
       };
@@ -279,6 +281,7 @@ describe('events of a call that another node carries', () => {
         wire: wire(node),
         node,
         isInCompany: () => true,
+        tellsEarly,
         hurry: () => void hurried.push(node),
       });
       return { bus, relay };
@@ -308,6 +311,33 @@ describe('events of a call that another node carries', () => {
     clock.advanceMs(10_000);
     await settled();
     expect(b.bus.isFollowed('c')).toBe(false);
+  });
+
+  test('are followed on where the call was, while nobody can look up where it is', async () => {
+    const { clock, owner, a, b } = rig();
+    const heard: CallEvent[] = [];
+    a.bus.subscribe('c', (one) => void heard.push(one));
+    await settled();
+    owner.node = null;
+    for (let second = 0; second < 30; second++) {
+      clock.advanceMs(1_000);
+      await settled();
+    }
+    b.bus.publish(event('hello'));
+    await settled();
+    expect(heard).toHaveLength(1);
+  });
+
+  test('that are not stored yet are told where that does not need the database', async () => {
+    for (const tellsEarly of [true, false]) {
+      const { a, b } = rig(tellsEarly);
+      const heard: CallEvent[] = [];
+      a.bus.subscribe('c', (one) => void heard.push(one));
+      await settled();
+      b.bus.publish({ ...event('hello'), isEarly: true });
+      await settled();
+      expect(heard).toHaveLength(tellsEarly ? 1 : 0);
+    }
   });
 
   test('are asked for together where a board begins to follow many calls', async () => {

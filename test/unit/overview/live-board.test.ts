@@ -201,6 +201,19 @@ describe('the live board', () => {
     const turnData = { turn: { role: 'user', heardText: 'Can you come?' } };
     await happens(callUuid, 'turn', turnData);
     expect(await says('turn', turnData)).toMatchObject({ text: 'Can you come?', isPartial: false });
+    // A turn that is not stored yet cannot be read: its words stay what is being said.
+    expect(await says('partial', { text: 'at' })).toMatchObject({ text: 'at' });
+    const at = new Date();
+    api.bus.publish({ callUuid, id: null, at, kind: 'turn', data: turnData, isEarly: true });
+    await look(clock);
+    await look(clock);
+    expect(await says('partial', { text: 'at noon' })).toMatchObject({ text: 'at noon' });
+    // And one that is stored late ends no sentence that began after it.
+    api.bus.publish({ callUuid, id: '1', at: new Date(at.getTime() - 1), kind: 'turn', data: turnData });
+    const before = watcher.sent.length;
+    await look(clock);
+    await look(clock);
+    expect(watcher.sent).toHaveLength(before);
     // A sentence that nobody understood: what stood there before stands there again.
     expect(await says('partial', { text: 'mumble' })).toMatchObject({ isPartial: true });
     await happens(callUuid, 'turn', { turn: { role: 'user', heardText: '' } });
