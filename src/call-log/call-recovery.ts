@@ -7,7 +7,6 @@
 import type { RecoveryKind } from '../../media/contract/conversation.ts';
 import type { CallRecord } from '../calls/call-record.ts';
 import type { Queryable } from '../store/database.ts';
-import { PLAN_EACH_TIME } from '../store/statements.ts';
 import { facet } from './call-log-query.ts';
 
 export interface Recovery {
@@ -29,7 +28,7 @@ interface Row {
 }
 
 /** Only of calls that the search knows to have one, so that a page of others reads no events; of these days alone. */
-const READ = `${PLAN_EACH_TIME}
+const READ = `
   SELECT e.call_uuid AS "callUuid", e.kind, e.at, e.data
     FROM call_search s JOIN call_events e ON e.call_uuid = s.call_uuid
    WHERE s.call_uuid = ANY ($1::uuid[]) AND s.document @@ $2::tsquery AND e.call_uuid = ANY ($1::uuid[])

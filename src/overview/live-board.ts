@@ -10,7 +10,6 @@ import type { Clock } from '../../media/contract/clock.ts';
 import { ACTIVE } from '../calls/active-statuses.ts';
 import type { CallEventBus } from '../calls/call-event-bus.ts';
 import type { Queryable } from '../store/database.ts';
-import { PLAN_EACH_TIME } from '../store/statements.ts';
 import { createFollowedWords, type FollowedWords, type LastWords } from './followed-words.ts';
 
 export interface LiveCall {
@@ -276,8 +275,7 @@ interface EventRow {
  */
 async function newWords(database: Queryable, afterIds: ReadonlyMap<string, string>): Promise<Map<string, Words>> {
   const rows = await database.query<EventRow>(
-    `${PLAN_EACH_TIME}
-     SELECT e.call_uuid AS "callUuid", e.id::text AS id, e.kind, e.at, e.data -> 'turn' ->> 'role' AS role,
+    `SELECT e.call_uuid AS "callUuid", e.id::text AS id, e.kind, e.at, e.data -> 'turn' ->> 'role' AS role,
             left(e.data -> 'turn' ->> 'heardText', ${MOST_CHARACTERS}) AS text,
             round((e.data -> 'latency' ->> 'agentMs')::numeric)::int AS "replyMs",
             e.data ->> 'who' AS who, e.data ->> 'phase' AS phase,

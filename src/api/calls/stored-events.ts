@@ -2,7 +2,6 @@
 
 import type { CallEvent } from '../../calls/call-event-bus.ts';
 import type { Queryable } from '../../store/database.ts';
-import { PLAN_EACH_TIME } from '../../store/statements.ts';
 
 export interface StoredEvent {
   id: string;
@@ -39,8 +38,7 @@ export async function readNews(
   const rows = await database.query<
     Omit<CallNews, 'events'> & { callUuid: string; events: (Omit<StoredEvent, 'at'> & { at: string })[] }
   >(
-    `${PLAN_EACH_TIME}
-     SELECT c.call_uuid AS "callUuid", c.ended_at IS NOT NULL AS "isOver",
+    `SELECT c.call_uuid AS "callUuid", c.ended_at IS NOT NULL AS "isOver",
             CASE WHEN c.ended_at IS NULL THEN false
                  ELSE c.recording_status <> 'pending' AND c.analysis_status <> 'pending' AND NOT EXISTS (
                    SELECT 1 FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id

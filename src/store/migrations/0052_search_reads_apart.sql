@@ -1,7 +1,7 @@
 -- Up Migration
 -- The search row of a call is made as before, but what it reads of events and turns is asked by statements of its own, and only once
--- there is something to be found: these tables get partitions (0057, 0058), and a statement that reads one is planned for its call. The
--- large one, of facets, reads neither and keeps its plan.
+-- there is something to be found: these tables get partitions (0057, 0058), and a plan for any call would open and lock all of them. What
+-- is EXECUTEd is planned for its call each time; the large one, of facets, reads neither table and keeps its plan.
 
 CREATE OR REPLACE FUNCTION call_search_of(call calls) RETURNS call_search LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -9,11 +9,13 @@ DECLARE
   findings jsonb := CASE WHEN jsonb_typeof(to_jsonb(call) -> 'analysis') = 'object' THEN to_jsonb(call) -> 'analysis' ELSE '{}' END;
   facets text[];
   words text := '';
+  heard text;
   recovered boolean := call.epoch > 1;
   made call_search;
 BEGIN
   IF NOT recovered AND call.ended_at IS NOT NULL THEN
-    recovered := EXISTS (SELECT 1 FROM call_events e WHERE e.call_uuid = call.call_uuid AND e.kind = 'recovery');
+    EXECUTE $sql$SELECT EXISTS (SELECT 1 FROM call_events e WHERE e.call_uuid = $1 AND e.kind = 'recovery')$sql$
+      INTO recovered USING call.call_uuid;
   END IF;
 
   SELECT array_agg(DISTINCT call_facet(facet.name, facet.value)) INTO facets FROM (
@@ -42,8 +44,9 @@ BEGIN
    WHERE number.digits <> '';
   words := concat_ws(' ', call.name, words, coalesce(fields ->> 'summary', findings ->> 'summary'));
   IF call.transcript_status = 'ready' THEN
-    words := concat_ws(' . ', words, (
-      SELECT string_agg(t.turn ->> 'heardText', ' . ' ORDER BY t.position) FROM call_turns t WHERE t.call_uuid = call.call_uuid));
+    EXECUTE $sql$SELECT string_agg(t.turn ->> 'heardText', ' . ' ORDER BY t.position) FROM call_turns t WHERE t.call_uuid = $1$sql$
+      INTO heard USING call.call_uuid;
+    words := concat_ws(' . ', words, heard);
   END IF;
 
   made.call_uuid := call.call_uuid;
@@ -66,8 +69,9 @@ DECLARE
   is_cut_off boolean;
 BEGIN
   IF call.transcript_status = 'ready' THEN
-    SELECT bool_or(t.turn ? 'unclear'), bool_or(t.turn @> '{"role": "agent", "interrupted": true}') INTO is_unclear, is_cut_off
-      FROM call_turns t WHERE t.call_uuid = call.call_uuid;
+    EXECUTE $sql$SELECT bool_or(t.turn ? 'unclear'), bool_or(t.turn @> '{"role": "agent", "interrupted": true}')
+                   FROM call_turns t WHERE t.call_uuid = $1$sql$
+      INTO is_unclear, is_cut_off USING call.call_uuid;
     IF is_unclear THEN
       made.document := made.document || array_to_tsvector(ARRAY[call_facet('hasUnclear', 'true')]);
     END IF;
