@@ -70,6 +70,8 @@ export async function migrate(connectionString: string, options: MigrateOptions 
     await client.connect();
     // A statement may take as long as it needs; only for locks it does not wait.
     await client.query('SET statement_timeout = 0');
+    // What is looked for under a lock has to be seen, whatever is set for the database.
+    await client.query(`SET default_transaction_isolation = 'read committed'`);
     await takeLock(client, untilMs, options.say);
     return { ...(await runAll({ client, folder, untilMs, say: options.say ?? (() => {}) })), newer };
   } finally {

@@ -1,5 +1,6 @@
 /** Days of calls in tests: ids of a given time, rows of a call, and in which partition they lie. */
 import type { Queryable } from '../../src/store/database.ts';
+import { DAY_TABLES } from '../../src/store/day-tables.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -14,11 +15,16 @@ export function idAt(epochMs: number, number = 0): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${number.toString(16).padStart(12, '0')}`;
 }
 
+/** Of any time: the service makes those of about now alone. Of its day there must be no row yet. */
 export async function makeDay(db: Queryable, epochMs: number): Promise<void> {
-  for (const table of ['call_turns', 'call_events']) {
-    await db.query('SELECT make_day($1, $2::date)', [table, dayOf(epochMs)]);
+  const [from, to] = [0, DAY_MS].map((ms) => firstIdOf(midnightBefore(epochMs) + ms));
+  for (const table of DAY_TABLES) {
+    const name = partitionOf(table, epochMs);
+    await db.query(`CREATE TABLE IF NOT EXISTS ${name} PARTITION OF ${table} FOR VALUES FROM ('${from}') TO ('${to}')`);
   }
 }
+
+const firstIdOf = (epochMs: number): string => idAt(epochMs).replace('-7000-8000-', '-0000-0000-');
 
 /** A turn and two events. */
 export async function talk(db: Queryable, callUuid: string, turnId = 't1'): Promise<void> {

@@ -2,9 +2,13 @@
 -- Partitions by day: of tables whose rows belong to a call, by the call's id, a UUIDv7, which begins with the time at which it was made.
 -- `docs/decisions/partitions.md` says why they are so. `src/store/day-maker.ts` makes the days, `src/retention/day-removal.ts` drops them.
 
+-- All names of functions are qualified: where anybody may create functions in this schema, one of his would else be taken that fits its
+-- arguments better, and be run by those below with the rights of the tables' owner.
+
 -- The least id that can be made at that time.
 CREATE FUNCTION first_id_of(at timestamptz) RETURNS uuid LANGUAGE sql STABLE AS $$
-  SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+  SELECT (pg_catalog.lpad(pg_catalog.to_hex(pg_catalog.floor(extract(epoch FROM at) OPERATOR(pg_catalog.*) 1000)::bigint), 12, '0')
+          || pg_catalog.repeat('0', 20))::uuid
 $$;
 
 -- Midnight of UTC.
@@ -17,10 +21,10 @@ CREATE VIEW day_partitions AS
   SELECT parent.relname::text AS parent, part.relname::text AS name,
          substring(bound.said FROM 'FROM \(''([0-9a-f-]{36})''\)')::uuid AS from_id,
          substring(bound.said FROM 'TO \(''([0-9a-f-]{36})''\)')::uuid AS to_id
-    FROM pg_inherits i JOIN pg_class parent ON parent.oid = i.inhparent AND parent.relkind = 'p'
-    JOIN pg_class part ON part.oid = i.inhrelid
-    CROSS JOIN LATERAL (SELECT pg_get_expr(part.relpartbound, part.oid) AS said) AS bound
-   WHERE pg_table_is_visible(parent.oid);
+    FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class parent ON parent.oid = i.inhparent AND parent.relkind = 'p'
+    JOIN pg_catalog.pg_class part ON part.oid = i.inhrelid
+    CROSS JOIN LATERAL (SELECT pg_catalog.pg_get_expr(part.relpartbound, part.oid) AS said) AS bound
+   WHERE pg_catalog.pg_table_is_visible(parent.oid);
 GRANT SELECT ON day_partitions TO PUBLIC;
 
 -- Who could do what with one may do it with another.
@@ -29,11 +33,13 @@ DECLARE
   given record;
 BEGIN
   FOR given IN
-    SELECT acl.privilege_type, acl.is_grantable, CASE WHEN acl.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(acl.grantee)) END AS grantee
-      FROM aclexplode(rights) AS acl JOIN pg_class c ON c.oid = to_regclass(quote_ident(name)) AND c.relowner <> acl.grantee
+    SELECT acl.privilege_type, acl.is_grantable,
+           CASE WHEN acl.grantee = 0::oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(acl.grantee)) END AS grantee
+      FROM pg_catalog.aclexplode(rights) AS acl
+      JOIN pg_class c ON c.oid = pg_catalog.to_regclass(pg_catalog.quote_ident(name))::oid AND c.relowner <> acl.grantee
   LOOP
-    EXECUTE format('GRANT %s ON TABLE %I TO %s%s', given.privilege_type, name, given.grantee,
-                   CASE WHEN given.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+    EXECUTE pg_catalog.format('GRANT %s ON TABLE %I TO %s%s', given.privilege_type, name, given.grantee,
+                              CASE WHEN given.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
   END LOOP;
 END
 $$;
@@ -42,8 +48,8 @@ CREATE FUNCTION copy_rights(of_table text, to_table text) RETURNS void LANGUAGE 
 DECLARE
   source pg_class;
 BEGIN
-  SELECT * INTO source FROM pg_class WHERE oid = to_regclass(quote_ident(of_table));
-  EXECUTE format('ALTER TABLE %I OWNER TO %I', to_table, pg_get_userbyid(source.relowner));
+  SELECT * INTO source FROM pg_class WHERE oid = pg_catalog.to_regclass(pg_catalog.quote_ident(of_table))::oid;
+  EXECUTE pg_catalog.format('ALTER TABLE %I OWNER TO %I', to_table, pg_catalog.pg_get_userbyid(source.relowner));
   PERFORM give_rights(to_table, source.relacl);
 END
 $$;
@@ -51,8 +57,40 @@ $$;
 -- What follows runs with the rights of the tables' owner, for whoever may write them.
 CREATE FUNCTION assert_days_of(parent text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  IF parent NOT IN ('call_turns', 'call_events') OR NOT has_table_privilege(session_user, parent, 'INSERT') THEN
-    RAISE insufficient_privilege USING MESSAGE = format('%s may not change the days of %s', session_user, parent);
+  IF parent IS NULL OR parent NOT IN ('call_turns', 'call_events')
+     OR NOT pg_catalog.has_table_privilege(session_user, parent, 'INSERT'::text) THEN
+    RAISE insufficient_privilege USING MESSAGE = pg_catalog.format('%s may not change the days of %s', session_user, parent);
+  END IF;
+END
+$$;
+
+-- With a snapshot from before its lock, a statement does not see the row that somebody has committed meanwhile.
+CREATE FUNCTION assert_read_committed() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF pg_catalog.current_setting('transaction_isolation'::text) <> 'read committed' THEN
+    RAISE invalid_transaction_state USING MESSAGE = 'days are changed under READ COMMITTED alone: rows that are there would not be seen';
+  END IF;
+END
+$$;
+
+-- Who may write rows makes days of about now, and not as many as there are.
+CREATE FUNCTION assert_near(day date) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF day IS NULL OR pg_catalog.abs(day - current_date) > 400 THEN
+    RAISE invalid_parameter_value USING MESSAGE = pg_catalog.format('%s is more than 400 days from today', day);
+  END IF;
+END
+$$;
+
+-- The table, one of its partitions and the rest, against a vacuum and whoever changes them: an autovacuum is displaced by who waits a
+-- second for this lock. It holds up no statement of the service, neither while it waits nor when it is had.
+CREATE FUNCTION wait_for_vacuum(parent text, name text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+  PERFORM assert_days_of(parent);
+  IF EXISTS (SELECT 1 FROM day_partitions d WHERE d.parent = wait_for_vacuum.parent AND d.name = wait_for_vacuum.name) THEN
+    -- In the order of whoever analyses the table.
+    EXECUTE pg_catalog.format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
+    EXECUTE pg_catalog.format('LOCK TABLE %I, %I IN SHARE UPDATE EXCLUSIVE MODE', name, parent || '_rest');
   END IF;
 END
 $$;
@@ -61,30 +99,38 @@ $$;
 -- moved. What is made apart and then attached locks the rest alone, and not its table.
 CREATE FUNCTION make_day(parent text, day date) RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET enable_seqscan = off AS $$
 DECLARE
-  part text := parent || '_' || to_char(day, 'YYYYMMDD');
-  rest text := parent || '_rest';
-  low uuid := first_id_of_day(day);
-  high uuid := first_id_of_day(day + 1);
+  part text;
+  rest text;
+  low uuid;
+  high uuid;
   is_late boolean;
 BEGIN
   PERFORM assert_days_of(parent);
-  IF to_regclass(quote_ident(part)) IS NOT NULL OR EXISTS (
+  PERFORM assert_read_committed();
+  PERFORM assert_near(day);
+  part := parent || '_' || pg_catalog.to_char(day::timestamp, 'YYYYMMDD'::text);
+  rest := parent || '_rest';
+  low := first_id_of_day(day);
+  high := first_id_of_day(day + 1);
+  IF pg_catalog.to_regclass(pg_catalog.quote_ident(part)) IS NOT NULL OR EXISTS (
     SELECT 1 FROM day_partitions d WHERE d.parent = make_day.parent AND d.to_id > low AND (d.from_id IS NULL OR d.from_id < high)) THEN
     RETURN 'there';
   END IF;
-  EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I WHERE call_uuid >= $1 AND call_uuid < $2 OFFSET 1000)', rest) INTO is_late USING low, high;
+  EXECUTE pg_catalog.format('SELECT EXISTS (SELECT 1 FROM %I WHERE call_uuid >= $1 AND call_uuid < $2 OFFSET 1000)', rest)
+    INTO is_late USING low, high;
   IF is_late THEN
     RETURN 'late';
   END IF;
-  EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL EXCLUDING IDENTITY)', part, parent);
+  EXECUTE pg_catalog.format('CREATE TABLE %I (LIKE %I INCLUDING ALL EXCLUDING IDENTITY)', part, parent);
   PERFORM copy_rights(parent, part);
   -- In the order of whoever analyses the table.
-  EXECUTE format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
-  EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', rest);
-  EXECUTE format('WITH late AS (DELETE FROM %I WHERE call_uuid >= $1 AND call_uuid < $2 RETURNING *) INSERT INTO %I SELECT * FROM late', rest, part)
+  EXECUTE pg_catalog.format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
+  EXECUTE pg_catalog.format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', rest);
+  EXECUTE pg_catalog.format(
+    'WITH late AS (DELETE FROM %I WHERE call_uuid >= $1 AND call_uuid < $2 RETURNING *) INSERT INTO %I SELECT * FROM late', rest, part)
     USING low, high;
-  EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, part, low, high);
-  PERFORM rest_without(parent, day, 'allow');
+  EXECUTE pg_catalog.format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, part, low, high);
+  PERFORM rest_without(parent, day, 'allow'::text);
   RETURN 'made';
 END
 $$;
@@ -93,18 +139,23 @@ $$;
 -- for new rows; `check`, for all, read beside running writes; `allow` takes it back.
 CREATE FUNCTION rest_without(parent text, day date, step text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
-  rest text := parent || '_rest';
-  word text := 'without_' || to_char(day, 'YYYYMMDD');
-  is_said boolean := EXISTS (SELECT 1 FROM pg_constraint WHERE conrelid = to_regclass(quote_ident(rest)) AND conname = word);
+  rest text;
+  word text;
+  is_said boolean;
 BEGIN
   PERFORM assert_days_of(parent);
+  rest := parent || '_rest';
+  word := 'without_' || pg_catalog.to_char(day::timestamp, 'YYYYMMDD'::text);
+  is_said := EXISTS (SELECT 1 FROM pg_constraint c
+    WHERE c.conrelid = pg_catalog.to_regclass(pg_catalog.quote_ident(rest))::oid AND c.conname::text = word);
   IF step = 'refuse' AND NOT is_said THEN
-    EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I CHECK (call_uuid < %L OR call_uuid >= %L) NOT VALID', rest, word,
-                   first_id_of_day(day), first_id_of_day(day + 1));
+    PERFORM assert_near(day);
+    EXECUTE pg_catalog.format('ALTER TABLE %I ADD CONSTRAINT %I CHECK (call_uuid < %L OR call_uuid >= %L) NOT VALID', rest, word,
+                              first_id_of_day(day), first_id_of_day(day + 1));
   ELSIF step = 'check' THEN
-    EXECUTE format('ALTER TABLE %I VALIDATE CONSTRAINT %I', rest, word);
+    EXECUTE pg_catalog.format('ALTER TABLE %I VALIDATE CONSTRAINT %I', rest, word);
   ELSIF step = 'allow' AND is_said THEN
-    EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', rest, word);
+    EXECUTE pg_catalog.format('ALTER TABLE %I DROP CONSTRAINT %I', rest, word);
   END IF;
 END
 $$;
@@ -120,12 +171,15 @@ BEGIN
     RETURN false;
   END IF;
   PERFORM assert_days_of(parent);
+  PERFORM assert_read_committed();
   -- Who writes it is waited for; who reads it is not.
-  EXECUTE format('LOCK TABLE %I IN SHARE MODE', name);
-  EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I)', name) INTO is_used;
+  EXECUTE pg_catalog.format('LOCK TABLE %I IN SHARE MODE', name);
+  EXECUTE pg_catalog.format('SELECT EXISTS (SELECT 1 FROM %I)', name) INTO is_used;
   IF NOT is_used THEN
+    -- DROP would lock it after the whole, behind which everybody waits: so who has the rest is waited for here.
+    EXECUTE pg_catalog.format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent || '_rest');
     -- Last: from here to the commit nobody can use the whole.
-    EXECUTE format('DROP TABLE %I', name);
+    EXECUTE pg_catalog.format('DROP TABLE %I', name);
   END IF;
   RETURN NOT is_used;
 END
@@ -142,6 +196,7 @@ DECLARE
   key text;
   until_id uuid;
 BEGIN
+  PERFORM assert_read_committed();
   EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent);
   EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I)', parent) INTO is_used;
   SELECT pg_get_constraintdef(oid) INTO key FROM pg_constraint WHERE conrelid = parent::regclass AND contype = 'p';
@@ -173,10 +228,20 @@ $$;
 
 DO $$
 DECLARE
+  owner text;
   name text;
 BEGIN
-  FOREACH name IN ARRAY ARRAY['make_day(text, date)', 'rest_without(text, date, text)', 'drop_day(text)'] LOOP
-    EXECUTE format('ALTER FUNCTION %s OWNER TO %I', name, (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = 'call_turns'::regclass));
+  FOR owner IN SELECT DISTINCT pg_get_userbyid(relowner)::text FROM pg_class WHERE oid IN ('call_turns'::regclass, 'call_events'::regclass) LOOP
+    IF NOT has_schema_privilege(owner::name, current_schema()::text, 'CREATE') THEN
+      RAISE insufficient_privilege USING MESSAGE = format(
+        'The role %1$s owns call_turns or call_events and makes their days, but may create no table in the schema %2$s: GRANT CREATE ON SCHEMA %2$I TO %1$I, and migrate again.',
+        owner, current_schema());
+    END IF;
+  END LOOP;
+  SELECT pg_get_userbyid(relowner) INTO owner FROM pg_class WHERE oid = 'call_turns'::regclass;
+  FOREACH name IN ARRAY ARRAY['wait_for_vacuum(text, text)', 'make_day(text, date)', 'rest_without(text, date, text)', 'drop_day(text)'] LOOP
+    EXECUTE format('ALTER FUNCTION %s OWNER TO %I', name, owner);
+    -- Before it, without being named, comes pg_catalog. Named, it would be where tables are made.
     EXECUTE format('ALTER FUNCTION %s SET search_path TO %I, pg_temp', name, current_schema());
   END LOOP;
 END

@@ -172,6 +172,34 @@ describe('a database of before', () => {
     expect(await placesOf(test.database, erased!)).toEqual({ call_events_rest: 2, call_turns_rest: 1 });
   });
 
+  it('is migrated also where transactions see one moment by default', async () => {
+    const [named] = await test.database.query<{ name: string }>('SELECT current_database() AS name');
+    await test.database.query(`ALTER DATABASE ${named!.name} SET default_transaction_isolation = 'repeatable read'`);
+    const [callUuid] = await fill(1);
+    await migrate(test.connectionString);
+    expect(await placesOf(test.database, callUuid!)).toEqual({ call_events_before: 2, call_turns_before: 1 });
+  });
+
+  it('whose tables are of a role that may make none is left as it is, and it is said what to grant', async () => {
+    const owner = `owner_${test.connectionString.replace(/.*test_|\?.*/g, '')}`;
+    await test.database.query(`CREATE ROLE ${owner}`);
+    try {
+      await test.database.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+      for (const table of ['call_turns', 'call_events']) {
+        await test.database.query(`ALTER TABLE ${table} OWNER TO ${owner}`);
+      }
+      const grant = `GRANT CREATE ON SCHEMA public TO ${owner}`;
+      await expect(migrate(test.connectionString)).rejects.toThrow(grant);
+      await test.database.query(grant);
+      await migrate(test.connectionString);
+      expect(await checkDays(test.database)).toMatchObject([{ level: 'ok' }]);
+    } finally {
+      await test.database.query(`REASSIGN OWNED BY ${owner} TO CURRENT_USER`);
+      await test.database.query(`DROP OWNED BY ${owner}`);
+      await test.database.query(`DROP ROLE ${owner}`);
+    }
+  });
+
   it('takes calls for two months wherever the migration was broken off, and it goes on from there', async () => {
     await fill(3);
     const latest = midnightBefore(Date.now()) + 61 * DAY_MS - 1;
