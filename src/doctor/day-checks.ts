@@ -1,6 +1,6 @@
 /** Events and turns by day: is there a day for tomorrow, is the rest small, and does it take whatever has no day? */
 import type { Queryable } from '../store/database.ts';
-import { DAY_TABLES } from '../store/day-maker.ts';
+import { DAY_TABLES } from '../store/day-tables.ts';
 import { PLAN_EACH_TIME } from '../store/statements.ts';
 import { type CheckResult, ok, warn } from './check.ts';
 
@@ -8,9 +8,12 @@ const NAME = 'days';
 /** Of calls whose clock was wrong, or of a day that came late, there are fewer. */
 const MANY_ROWS = 10_000;
 const MADE =
-  "Nothing is lost: such rows lie in the rest, and go one by one. A node says each hour why a day waits (in its log, 'partitions of coming days'): an open transaction, or a database role that may not write the table.";
+  "Nothing is lost: such rows lie in the rest, and go one by one. A node says each hour why a day waits (in its log, 'partitions of coming days wait'): an open transaction, or a database role that may not write the table.";
 const READ =
-  'They go one by one when they are due. If days are not made any more, the rest takes too long to read: add ?statement_timeout=600000 to DATABASE_URL until they are.';
+  "They go one by one when they are due. Before a day is made they are read, beside running writes and for ten minutes at the most: where that is not enough, a node says so in its log ('partitions of coming days wait').";
+
+const MENDED =
+  'A node mends it at its next look, within the hour, or, where that table was in use then, a minute later and so on.';
 
 interface Found {
   days: number;
@@ -29,8 +32,8 @@ export async function checkDays(database: Queryable): Promise<CheckResult[]> {
     if (!hasTomorrow) faults.push(warn(NAME, `${table} has none for tomorrow`, MADE));
     if (isFull) faults.push(warn(NAME, `${table}_rest has more than ${MANY_ROWS} rows`, READ));
     for (const word of refused) {
-      const way = `A node mends it within the hour. Or: ALTER TABLE ${table}_rest DROP CONSTRAINT ${word}`;
-      faults.push(warn(NAME, `${table}_rest takes no row of one day (${word}): its making was broken off`, way));
+      const found = `${table}_rest takes no row of one day (${word}): its making goes on, or was broken off`;
+      faults.push(warn(NAME, found, `${MENDED} Or: ALTER TABLE ${table}_rest DROP CONSTRAINT ${word}`));
     }
   }
   return faults.length > 0 ? faults : [ok(NAME, `${counts.join(', ')}, tomorrow's among them`)];

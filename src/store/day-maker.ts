@@ -6,38 +6,38 @@
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
-import type { Database, Queryable } from './database.ts';
-import { PLAN_EACH_TIME } from './statements.ts';
+import type { Database } from './database.ts';
+import { changeDays, GaveWay, holdDays, readBeside } from './day-changes.ts';
+import { DAY_TABLES } from './day-tables.ts';
 import { createSweeper, type Sweeper } from './sweeper.ts';
 
-/** By the id of the call that a row is of. */
-export const DAY_TABLES = ['call_turns', 'call_events'] as const;
 /** Beyond today, whose partition was made before. */
 const DAYS_AHEAD = 7;
 const EVERY_MS = 3_600_000;
+/** What a rest refuses is taken back sooner, and so is what may be left of a look that failed. */
+const AGAIN_MS = 60_000;
 /** Who works with the rest of a table is not held up for longer; the next hour tries again. */
 const LOCK_LIMIT_MS = 500;
-/** What holds a lock for longer is broken off. */
-const STATEMENT_LIMIT_MS = 1_000;
-/** So is who stands still between two statements: the whole may be locked until the commit. */
-const PAUSE_LIMIT_MS = 2_000;
-/** A rest with rows in it is read beside running writes before a day is attached, unless the day begins so soon. */
-const SOON_MS = 7_200_000;
-/** One of these at a time among all nodes: making days, dropping them. */
-const DAYS_LOCK = 'parley.days';
-
-/** A lock was not had in time; a deadlock; a statement was broken off by its limit. */
-const GIVES_WAY: readonly unknown[] = ['55P03', '40P01', '57014'];
+/**
+ * A rest with rows in it is read beside running writes before a day is attached, and refuses the rows of that day for
+ * so long; not where the day begins so soon that its calls could come before that is taken back.
+ */
+const SOON_MS = 172_800_000;
+const STEP = 'SELECT rest_without($1, $2::date, $3)';
 /** The rest has rows of the day. */
 const CHECK_VIOLATION = '23514';
 
+/** Names of tables and days, like `call_turns 2026-11-27`. */
 export interface DaysMade {
-  /** Names of tables and days, like `call_turns 2026-11-27`. */
   made: string[];
   /** Rows of these came before them: the rest has the day. */
   late: string[];
   /** These have to be tried again. */
   left: string[];
+  /** The rest takes no row of these, and that could not be taken back. */
+  refused: string[];
+  /** Of the last two: the causes, each once. */
+  why: string[];
 }
 
 /** Whoever starts it closes it before the database. */
@@ -48,101 +48,166 @@ export function startDayMaker(deps: {
 }): Pick<Sweeper, 'idle' | 'close'> {
   const { database, clock, log } = deps;
   const told = new Set<string>();
+  const ending = new AbortController();
+  let forget = (): void => {};
+
+  function lookSoon(): void {
+    forget();
+    forget = clock.after(AGAIN_MS, () => hourly.nudge());
+  }
+
+  async function look(): Promise<void> {
+    const { made, late, left, refused, why } = await makeDays(database, clock.epochMs(), ending.signal);
+    if (made.length > 0) log.info({ made }, 'partitions of coming days were made');
+    if (left.length > 0) log.warn({ left, why }, 'partitions of coming days wait; the next hour tries again');
+    const news = late.filter((day) => !told.has(day));
+    if (news.length > 0) log.warn({ late: news }, 'calls of these days came before their partitions, and have none');
+    for (const day of news) told.add(day);
+    if (refused.length === 0) return;
+    log.error({ refused, why }, 'calls of these days will fail if their tables stay in use; tried again each minute');
+    lookSoon();
+  }
+
   const hourly = createSweeper({
     clock,
     everyMs: EVERY_MS,
-    async sweep() {
-      const { made, late, left } = await makeDays(database, clock.epochMs());
-      if (made.length > 0) log.info({ made }, 'partitions of coming days were made');
-      if (left.length > 0) log.info({ left }, 'partitions of coming days wait: their table is in use');
-      const news = late.filter((day) => !told.has(day));
-      if (news.length > 0) log.warn({ late: news }, 'calls of these days came before their partitions, and have none');
-      for (const day of news) told.add(day);
-    },
-    failed: (err) => log.warn({ err }, 'partitions of coming days could not be made; the next hour tries again'),
+    sweep: () =>
+      look().catch((error: unknown) => {
+        lookSoon();
+        throw error;
+      }),
+    failed: (err) => log.warn({ err }, 'partitions of coming days could not be made; the next minute tries again'),
   });
   hourly.start();
-  return hourly;
+  return {
+    idle: () => hourly.idle(),
+    async close() {
+      ending.abort();
+      await hourly.close();
+      forget();
+    },
+  };
 }
 
-/** Today's, if it is missing, and those of the days ahead. */
-export async function makeDays(database: Database, nowEpochMs: number): Promise<DaysMade> {
-  const done: DaysMade = { made: [], late: [], left: [] };
-  await takeBackWords(database);
-  const missing = await database.query<{ parent: string; day: string }>(MISSING, [
-    DAY_TABLES,
-    new Date(nowEpochMs),
-    DAYS_AHEAD,
-  ]);
-  const busy = new Set<string>();
-  for (const one of missing) {
-    const name = `${one.parent} ${one.day}`;
-    const outcome = busy.has(one.parent) ? 'gave_way' : await makeDay(database, one, nowEpochMs);
-    if (outcome === 'made') done.made.push(name);
-    if (outcome === 'late') done.late.push(name);
-    if (outcome === 'gave_way') {
-      done.left.push(name);
-      busy.add(one.parent);
-    }
-  }
+/**
+ * Today's, if it is missing, and those of the days ahead. Where another node is at it there is nothing to tell. When
+ * `signal` is aborted it ends soon, with nothing half done.
+ */
+export async function makeDays(database: Database, nowEpochMs: number, signal?: AbortSignal): Promise<DaysMade> {
+  const done: DaysMade = { made: [], late: [], left: [], refused: [], why: [] };
+  await holdDays(database, () => makeMissing(database, nowEpochMs, done, signal));
+  done.why = [...new Set(done.why)];
   return done;
 }
 
-/** `there`: another node was faster. */
-type Outcome = 'made' | 'there' | 'late' | 'gave_way';
+async function makeMissing(
+  database: Database,
+  nowEpochMs: number,
+  done: DaysMade,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  // Of a process that ended between two steps: mended first, and before that no more is asked of its table.
+  const busy = new Set((await takeBackWords(database, done.why)).map(({ parent }) => parent));
+  try {
+    for (const one of await database.query<Day>(MISSING, [DAY_TABLES, new Date(nowEpochMs), DAYS_AHEAD])) {
+      if (signal?.aborted === true) break;
+      const name = `${one.parent} ${one.day}`;
+      if (busy.has(one.parent)) {
+        done.left.push(name);
+        continue;
+      }
+      const outcome = await makeDay(database, one, nowEpochMs, signal);
+      if (outcome === 'made') done.made.push(name);
+      if (outcome === 'late') done.late.push(name);
+      if (!(outcome instanceof GaveWay)) continue;
+      done.left.push(name);
+      done.why.push(outcome.why);
+      busy.add(one.parent);
+    }
+  } finally {
+    done.refused = (await takeBackWords(database, done.why)).map(({ parent, day }) => `${parent} ${day}`);
+  }
+}
 
-interface Missing {
+interface Day {
   parent: string;
   /** Like `2026-11-27`, of UTC. */
   day: string;
 }
 
-async function makeDay(database: Database, missing: Missing, nowEpochMs: number): Promise<Outcome> {
-  const { parent, day } = missing;
-  const used = await database.query(`${PLAN_EACH_TIME} SELECT 1 AS one FROM ${parent}_rest ORDER BY call_uuid LIMIT 1`);
-  const isRead = used.length > 0 && Date.parse(day) - nowEpochMs > SOON_MS;
-  if (isRead && (await readRest(database, missing)) === 'gave_way') return 'gave_way';
-  const outcome = await alone(database, LOCK_LIMIT_MS, async (tx) => {
+/** `there`: another node was faster. */
+type Outcome = 'made' | 'there' | 'late';
+
+/** What the rest refuses after it is taken back by who has called. */
+async function makeDay(
+  database: Database,
+  one: Day,
+  nowEpochMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Outcome | GaveWay> {
+  const { parent, day } = one;
+  if (Date.parse(day) - nowEpochMs > SOON_MS && (await hasOnlyOthers(database, one))) {
+    const outcome = await readRest(database, one, signal);
+    if (outcome !== null) return outcome;
+  }
+  return changeDays(database, { parent, lockLimitMs: LOCK_LIMIT_MS }, async (tx) => {
     const [row] = await tx.query<{ made: Outcome }>('SELECT make_day($1, $2::date) AS made', [parent, day]);
     return row!.made;
   });
-  // With the day it was taken back.
-  if (isRead && outcome !== 'made') await takeBackWords(database);
-  return outcome;
 }
 
-/**
- * Beside running writes, so that it need not be read under a lock that they wait for. Where it has rows of the day
- * nothing is won: then they are few, and moved, or the day is late.
- */
-async function readRest(database: Database, { parent, day }: Missing): Promise<'gave_way' | 'read'> {
-  const step = 'SELECT rest_without($1, $2::date, $3)';
-  const isSaid = await alone(database, LOCK_LIMIT_MS, (tx) => tx.query(step, [parent, day, 'refuse']));
-  if (isSaid === 'gave_way') return isSaid;
+/** The rest has rows, and none of the day: whoever writes some already, with a wrong clock, is not to be refused. */
+async function hasOnlyOthers(database: Database, { parent, day }: Day): Promise<boolean> {
+  // By the key: of what was there before, much may be dead.
+  const [found] = await database.query<{ any: string | null; own: string | null }>(
+    `SELECT (SELECT call_uuid FROM ${parent}_rest ORDER BY call_uuid LIMIT 1) AS "any",
+            (SELECT call_uuid FROM ${parent}_rest WHERE call_uuid >= first_id_of_day($1::date)
+                AND call_uuid < first_id_of_day($1::date + 1) ORDER BY call_uuid LIMIT 1) AS own`,
+    [day],
+  );
+  return found!.any !== null && found!.own === null;
+}
+
+/** Beside running writes, so that it need not be read under a lock that they wait for. Null: go on. */
+async function readRest(
+  database: Database,
+  { parent, day }: Day,
+  signal: AbortSignal | undefined,
+): Promise<GaveWay | null> {
+  const change = (step: 'refuse' | 'allow') =>
+    changeDays(database, { parent, lockLimitMs: LOCK_LIMIT_MS }, (tx) => tx.query(STEP, [parent, day, step]));
+  const refused = await change('refuse');
+  if (refused instanceof GaveWay) return refused;
   try {
-    await database.query(step, [parent, day, 'check']);
-    return 'read';
+    return await readBeside(database, { sql: STEP, parameters: [parent, day, 'check'] }, signal);
   } catch (error) {
-    await takeBackWords(database);
-    const { code } = error as { code?: unknown };
-    if (code === CHECK_VIOLATION) return 'read';
-    if (GIVES_WAY.includes(code)) return 'gave_way';
-    throw error;
+    if ((error as { code?: unknown }).code !== CHECK_VIOLATION) throw error;
+    // They came meanwhile, and who has written them writes more: they are few, and moved, or the day is late.
+    const allowed = await change('allow');
+    return allowed instanceof GaveWay ? allowed : null;
   }
 }
 
-/** A process that ended between has left the rest without a day that it may need: the first thing that is mended. */
-async function takeBackWords(database: Database): Promise<void> {
-  for (const { parent, day } of await database.query<Missing>(SAID, [DAY_TABLES])) {
-    const take = (tx: Queryable) => tx.query(`SELECT rest_without($1, $2::date, 'allow')`, [parent, day]);
-    await alone(database, LOCK_LIMIT_MS, take);
+/** What the rests refuse is allowed again. Returns what is still refused, and adds why. */
+async function takeBackWords(database: Database, why: string[]): Promise<Day[]> {
+  const still: Day[] = [];
+  for (const said of await database.query<Day>(SAID, [DAY_TABLES])) {
+    const { parent, day } = said;
+    const outcome = await changeDays(database, { parent, lockLimitMs: LOCK_LIMIT_MS }, (tx) =>
+      tx.query(STEP, [parent, day, 'allow']),
+    );
+    if (!(outcome instanceof GaveWay)) continue;
+    still.push(said);
+    why.push(outcome.why);
   }
+  return still;
 }
 
 /** What the rests say that they have no rows of. */
 const SAID = `
-  SELECT parent, substring(c.conname FROM 9) AS day FROM unnest($1::text[]) AS parent
-    JOIN pg_constraint c ON c.conrelid = to_regclass(parent || '_rest') AND c.conname ~ '^without_[0-9]{8}$'`;
+  SELECT parent, to_char(to_date(substring(c.conname::text FROM 9), 'YYYYMMDD'), 'YYYY-MM-DD') AS day FROM unnest($1::text[]) AS parent
+    JOIN pg_constraint c ON c.conrelid = to_regclass(parent || '_rest') AND c.conname ~ '^without_[0-9]{8}$'
+   ORDER BY day, parent`;
 
 const MISSING = `
   SELECT asked.parent, to_char(day, 'YYYY-MM-DD') AS day
@@ -151,27 +216,3 @@ const MISSING = `
    WHERE NOT EXISTS (SELECT 1 FROM day_partitions d WHERE d.parent = asked.parent AND d.to_id > first_id_of_day(day::date)
                         AND (d.from_id IS NULL OR d.from_id <= first_id_of_day(day::date)))
    ORDER BY day, asked.parent`;
-
-/**
- * A change of partitions, in a transaction of its own: `gave_way` when another node is at one, when a table is in use,
- * or when it takes so long that others would wait. Nothing was changed then.
- */
-export async function alone<Result>(
-  database: Database,
-  lockLimitMs: number,
-  work: (tx: Queryable) => Promise<Result>,
-): Promise<Result | 'gave_way'> {
-  try {
-    return await database.transaction(async (tx) => {
-      const [row] = await tx.query<{ isMine: boolean }>(
-        `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS "isMine", set_config('lock_timeout', $2, true),
-                set_config('statement_timeout', $3, true), set_config('idle_in_transaction_session_timeout', $4, true)`,
-        [DAYS_LOCK, `${lockLimitMs}ms`, `${STATEMENT_LIMIT_MS}ms`, `${PAUSE_LIMIT_MS}ms`],
-      );
-      return row!.isMine ? await work(tx) : 'gave_way';
-    });
-  } catch (error) {
-    if (GIVES_WAY.includes((error as { code?: unknown }).code)) return 'gave_way';
-    throw error;
-  }
-}

@@ -1,13 +1,16 @@
 /** Partitions by day: where rows go, that any node makes the days to come, and that only days asked for are read. */
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readNews } from '../../../src/api/calls/stored-events.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readEvents, readNews } from '../../../src/api/calls/stored-events.ts';
 import { recoveriesOf } from '../../../src/call-log/call-recovery.ts';
 import { readTurns } from '../../../src/calls/call-turns.ts';
-import type { Database, Queryable } from '../../../src/store/database.ts';
-import { alone, DAY_TABLES, makeDays, startDayMaker } from '../../../src/store/day-maker.ts';
+import { type Database, openDatabase, type Queryable } from '../../../src/store/database.ts';
+import { changeDays } from '../../../src/store/day-changes.ts';
+import { type DaysMade, makeDays, startDayMaker } from '../../../src/store/day-maker.ts';
+import { DAY_TABLES } from '../../../src/store/day-tables.ts';
 import { DAY_MS, dayOf, idAt, midnightBefore, partitionOf, placesOf, talk } from '../../support/call-days.ts';
+import { eventually } from '../../support/eventually.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
 
@@ -18,6 +21,20 @@ beforeAll(async () => {
   today = midnightBefore(Date.now());
 });
 afterAll(() => api.close());
+
+const sessions: pg.Client[] = [];
+afterEach(async () => {
+  for (const client of sessions.splice(0)) await client.end();
+});
+async function session(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: api.connectionString });
+  sessions.push(client);
+  await client.connect();
+  return client;
+}
+
+const NOTHING: DaysMade = { made: [], late: [], left: [], refused: [], why: [] };
+const MINUTE_MS = 60_000;
 
 async function partitions(table: string): Promise<string[]> {
   const rows = await api.database.query<{ name: string }>(
@@ -41,6 +58,37 @@ async function fillRest(epochMs: number): Promise<void> {
     `INSERT INTO call_events (call_uuid, kind) SELECT $1::uuid, 'status' FROM generate_series(1, 2000)`,
     [idAt(epochMs)],
   );
+}
+
+/** Something happens after a rest has begun to refuse a day, and before it is read. */
+function beforeCheck(happens: () => Promise<unknown>): Database {
+  const watched = (db: Queryable): Queryable => ({
+    async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+      if (parameters.includes('check')) await happens();
+      return db.query<Row>(sql, parameters);
+    },
+  });
+  const transaction: Database['transaction'] = (work, options) =>
+    api.database.transaction((tx) => work(watched(tx)), options);
+  return { ...api.database, transaction };
+}
+
+/** Reading a rest takes so long, until the returned function is called. */
+async function slowCheck(seconds: number): Promise<() => Promise<void>> {
+  await api.database.query('ALTER FUNCTION rest_without(text, date, text) RENAME TO rest_without_at_once');
+  await api.database.query(`
+    CREATE FUNCTION rest_without(parent text, day date, step text) RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+      IF step = 'check' THEN
+        PERFORM pg_sleep(${seconds});
+      END IF;
+      PERFORM rest_without_at_once(parent, day, step);
+    END
+    $$`);
+  return async () => {
+    await api.database.query('DROP FUNCTION rest_without(text, date, text)');
+    await api.database.query('ALTER FUNCTION rest_without_at_once(text, date, text) RENAME TO rest_without');
+  };
 }
 
 /** Notes what the server says of each attached day. */
@@ -97,7 +145,7 @@ describe('a row', () => {
 
 describe('the days to come', () => {
   it('are there after a migration, a week of them', async () => {
-    expect(await makeDays(api.database, today)).toEqual({ made: [], late: [], left: [] });
+    expect(await makeDays(api.database, today)).toEqual(NOTHING);
     expect(await partitions('call_turns')).toHaveLength(10);
   });
 
@@ -106,7 +154,7 @@ describe('the days to come', () => {
     const both = await Promise.all([makeDays(api.database, at), makeDays(api.database, at)]);
     const made = [...both.flatMap((one) => one.made), ...(await makeDays(api.database, at)).made];
     expect(made.toSorted()).toEqual(namesOf(at, 8).toSorted());
-    expect(await makeDays(api.database, at)).toEqual({ made: [], late: [], left: [] });
+    expect(await makeDays(api.database, at)).toEqual(NOTHING);
     const clock = new VirtualClock(at + DAY_MS - 60_000);
     const lines: string[] = [];
     const maker = startDayMaker({
@@ -144,9 +192,9 @@ describe('the days to come', () => {
     const said: string[] = [];
     const { made, left } = await makeDays(noticed(said), at);
     expect([made.length, left]).toEqual([16, []]);
-    // Today is attached as it is, and so is the first of a table whose rest has no rows.
+    // The days that begin within 48 hours are attached as they are.
     const implied = said.filter((line) => /default partition "call_events_rest" is implied by existing/.test(line));
-    expect(implied).toHaveLength(7);
+    expect(implied).toHaveLength(5);
     expect(await saidByRests()).toEqual([]);
     const callUuid = idAt(at + 30 * DAY_MS);
     await talk(api.database, callUuid);
@@ -181,7 +229,7 @@ describe('the days to come', () => {
   });
 
   it('are not waited for by others when a node stands still in the middle', async () => {
-    const stuck = alone(api.database, 500, async (tx) => {
+    const stuck = changeDays(api.database, { parent: 'call_turns', lockLimitMs: 500 }, async (tx) => {
       await tx.query('LOCK TABLE call_turns IN ACCESS EXCLUSIVE MODE');
       // It goes on when somebody else has read the table.
       await api.database.query('SELECT 1 FROM call_turns LIMIT 1');
@@ -201,6 +249,219 @@ describe('the days to come', () => {
     await other.query('COMMIT');
     await other.end();
     expect((await makeDays(api.database, at)).made).toEqual(left);
+  });
+});
+
+describe('a rest that is full, while a day is made', () => {
+  it('that somebody goes on reading, so that it goes on refusing the day: told as an error, and tried each minute', async () => {
+    const at = today + 240 * DAY_MS;
+    await makeDays(api.database, at);
+    await fillRest(at - 5 * DAY_MS);
+    // Like a dump, which holds what it has read until its end.
+    const dump = await session();
+    let isRead = false;
+    const database = beforeCheck(async () => {
+      if (isRead) return;
+      isRead = true;
+      await dump.query('BEGIN');
+      await dump.query('SELECT 1 FROM call_events_rest LIMIT 1');
+    });
+    const lines: { level: number; refused?: string[]; made?: string[] }[] = [];
+    const errors = () => lines.filter(({ level }) => level === 50);
+    const clock = new VirtualClock(at + DAY_MS);
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const maker = startDayMaker({ database, clock, log });
+    await maker.idle();
+    const day = `call_events ${dayOf(at + 8 * DAY_MS)}`;
+    expect(errors()).toMatchObject([{ refused: [day] }]);
+    expect(await saidByRests()).toHaveLength(1);
+    clock.advanceMs(MINUTE_MS);
+    await maker.idle();
+    expect(errors()).toMatchObject([{ refused: [day] }, { refused: [day] }]);
+    await dump.query('COMMIT');
+    clock.advanceMs(MINUTE_MS);
+    await maker.idle();
+    expect(errors()).toHaveLength(2);
+    expect(await saidByRests()).toEqual([]);
+    expect(lines.flatMap(({ made = [] }) => made)).toContain(day);
+    await maker.close();
+    expect(clock.pendingTimers).toBe(0);
+    await api.database.query('DELETE FROM call_events_rest');
+  });
+
+  it('is not refused a day of which it has rows: whoever writes them has a wrong clock, and goes on', async () => {
+    const at = today + 255 * DAY_MS;
+    await fillRest(at - 2 * DAY_MS);
+    await talk(api.database, idAt(at + 5 * DAY_MS));
+    const asked: unknown[] = [];
+    const database = beforeCheck(async () => void asked.push(await saidByRests()));
+    const { made, left } = await makeDays(database, at);
+    expect([made.length, left]).toEqual([16, []]);
+    const name = `without_${dayOf(at + 5 * DAY_MS).replaceAll('-', '')}`;
+    expect(asked).not.toEqual([]);
+    expect(JSON.stringify(asked)).not.toContain(name);
+    await api.database.query('DELETE FROM call_events_rest');
+  });
+
+  it('is read for longer than any statement of the service may take', async () => {
+    const at = today + 270 * DAY_MS;
+    await makeDays(api.database, at);
+    await api.database.query('DELETE FROM call_turns_rest');
+    await fillRest(at - 5 * DAY_MS);
+    const atOnce = await slowCheck(5);
+    // Its answers are waited for 2 s longer.
+    const connectionString = api.connectionString.replace(/statement_timeout=\d+/, 'statement_timeout=2000');
+    const hurried = openDatabase({ connectionString, onIdleError: () => {} });
+    try {
+      expect(await makeDays(hurried, at + DAY_MS)).toEqual({ ...NOTHING, made: namesOf(at + 8 * DAY_MS, 1) });
+    } finally {
+      await hurried.close();
+      await atOnce();
+    }
+    await api.database.query('DELETE FROM call_events_rest');
+  });
+
+  it('is read no further when the node ends, and takes every row then', async () => {
+    const at = today + 290 * DAY_MS;
+    await makeDays(api.database, at);
+    await fillRest(at - 5 * DAY_MS);
+    const atOnce = await slowCheck(600);
+    const log = pino({ level: 'silent' });
+    const maker = startDayMaker({ database: api.database, clock: new VirtualClock(at + DAY_MS), log });
+    const isReading = async (): Promise<boolean> => {
+      const found = await api.database.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
+      );
+      return found.length > 0;
+    };
+    await eventually('the rest to be read', isReading);
+    expect(await saidByRests()).toHaveLength(1);
+    await maker.close();
+    expect(await saidByRests()).toEqual([]);
+    await atOnce();
+    await api.database.query('DELETE FROM call_events_rest');
+  });
+
+  it('is vacuumed meanwhile: that is waited for, and nobody else is held up', async () => {
+    const at = today + 310 * DAY_MS;
+    const vacuum = await session();
+    await vacuum.query('BEGIN; LOCK TABLE call_events_rest IN SHARE UPDATE EXCLUSIVE MODE');
+    const making = makeDays(api.database, at);
+    const isWaiting = async (): Promise<boolean> => {
+      const found = await api.database.query(
+        `SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'ShareUpdateExclusiveLock' AND relation = 'call_events_rest'::regclass
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      );
+      return found.length > 0;
+    };
+    await eventually('the making of days to wait', isWaiting);
+    await talk(api.database, idAt(at - 5 * DAY_MS));
+    await vacuum.query('COMMIT');
+    expect(await making).toEqual({ ...NOTHING, made: expect.any(Array) });
+    expect(await makeDays(api.database, at)).toEqual(NOTHING);
+  });
+
+  it('is changed by one node at a time: what it was told to refuse, no other takes back', async () => {
+    const at = today + 330 * DAY_MS;
+    await makeDays(api.database, at);
+    await fillRest(at - 5 * DAY_MS);
+    const others: DaysMade[] = [];
+    const database = beforeCheck(async () => {
+      others.push(await makeDays(api.database, at + DAY_MS));
+      expect(await saidByRests()).toHaveLength(1);
+    });
+    const made = await makeDays(database, at + DAY_MS);
+    expect(made).toEqual({ ...NOTHING, made: namesOf(at + 8 * DAY_MS, 1) });
+    expect(others).not.toEqual([]);
+    for (const other of others) expect(other).toEqual(NOTHING);
+    await api.database.query('DELETE FROM call_events_rest');
+  });
+
+  it('that somebody has let take the rows by hand meanwhile is left, with the cause', async () => {
+    const at = today + 345 * DAY_MS;
+    await makeDays(api.database, at);
+    await api.database.query('DELETE FROM call_turns_rest');
+    await fillRest(at - 2 * DAY_MS);
+    const day = dayOf(at + 8 * DAY_MS);
+    const byHand = `SELECT rest_without('call_events', $1::date, 'allow')`;
+    const database = beforeCheck(() => api.database.query(byHand, [day]));
+    expect(await makeDays(database, at + DAY_MS)).toEqual({
+      ...NOTHING,
+      made: [`call_turns ${day}`],
+      left: [`call_events ${day}`],
+      why: ['somebody else was faster'],
+    });
+    await api.database.query('DELETE FROM call_events_rest');
+  });
+});
+
+describe('whoever makes or drops a day', () => {
+  it('sees what others have committed, or is refused', async () => {
+    const client = await session();
+    const part = partitionOf('call_events', today + 7 * DAY_MS);
+    for (const sql of [`SELECT make_day('call_events', current_date + 20)`, `SELECT drop_day('${part}')`]) {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      await expect(client.query(sql)).rejects.toMatchObject({ code: '25000' });
+      await client.query('ROLLBACK');
+    }
+  });
+
+  it('is a service whose database has another isolation by default: it asks for its own', async () => {
+    const [named] = await api.database.query<{ name: string }>('SELECT current_database() AS name');
+    const setting = `ALTER DATABASE ${named!.name} SET default_transaction_isolation`;
+    await api.database.query(`${setting} = 'repeatable read'`);
+    const theirs = openDatabase({ connectionString: api.connectionString, onIdleError: () => {} });
+    try {
+      expect(await makeDays(theirs, today + 360 * DAY_MS)).toEqual({
+        ...NOTHING,
+        made: namesOf(today + 360 * DAY_MS, 8),
+      });
+    } finally {
+      await theirs.close();
+      await api.database.query(`${setting} = 'read committed'`);
+    }
+  });
+
+  it('does so for days of about now alone', async () => {
+    for (const days of [-401, 401]) {
+      const made = api.database.query(`SELECT make_day('call_events', current_date + $1::int)`, [days]);
+      await expect(made).rejects.toMatchObject({ code: '22023' });
+      const word = `SELECT rest_without('call_events', current_date + $1::int, 'refuse')`;
+      await expect(api.database.query(word, [days])).rejects.toMatchObject({ code: '22023' });
+    }
+  });
+
+  it('runs no function or operator that somebody else has put into the schema, however well its arguments fit', async () => {
+    const traps = [
+      ...['format(text, text)', 'format(text, text, text)', 'format(text, text, name)', 'format(text, name, text)'],
+      ...['format(text, text, text, uuid, uuid)', 'format(text, text, text, text, text)', 'to_char(date, text)'],
+      ...['quote_ident(name)', 'lpad(text, bigint, text)'],
+    ];
+    const client = await session();
+    const taken = (signature: string, result: string): Promise<unknown> =>
+      client.query(
+        `CREATE FUNCTION public.${signature} RETURNS ${result} LANGUAGE plpgsql AS $$ BEGIN RAISE 'taken'; END $$`,
+      );
+    try {
+      // Seen by none but this session.
+      await client.query('BEGIN');
+      for (const trap of traps) await taken(trap, 'text');
+      await taken('is_same(oid, regclass)', 'boolean');
+      await client.query('CREATE OPERATOR public.= (LEFTARG = oid, RIGHTARG = regclass, FUNCTION = public.is_same)');
+      const day = 'current_date + 22';
+      const steps = [
+        `wait_for_vacuum('call_events', 'call_events_rest')`,
+        ...['refuse', 'check', 'allow'].map((step) => `rest_without('call_events', ${day}, '${step}')`),
+        `make_day('call_events', ${day})`,
+      ];
+      for (const step of steps) await client.query(`SELECT ${step}`);
+      const { rows } = await client.query<{ name: string }>(
+        `SELECT name FROM day_partitions WHERE parent = 'call_events' AND from_id = first_id_of_day(${day})`,
+      );
+      expect((await client.query('SELECT drop_day($1) AS gone', [rows[0]!.name])).rows).toEqual([{ gone: true }]);
+    } finally {
+      await client.query('ROLLBACK');
+    }
   });
 });
 
@@ -234,6 +495,55 @@ describe('what is read of calls', () => {
     const read = db.plans.map((plan) => [...new Set(plan.match(/call_(?:turns|events)_(?:\d{8}|rest)\b/g))].toSorted());
     const events = [today - DAY_MS, today].map((at) => partitionOf('call_events', at));
     expect(read).toEqual([[partitionOf('call_turns', today - DAY_MS)], events, events]);
+  });
+
+  it('is never prepared, however often it is asked', async () => {
+    const callUuid = idAt(today + 8, 1);
+    await api.insertCall(api.acme, { call_uuid: callUuid });
+    await talk(api.database, callUuid);
+    const database = openDatabase({
+      connectionString: api.connectionString,
+      maxConnections: 1,
+      onIdleError: () => {},
+    });
+    try {
+      for (let time = 0; time < 6; time++) {
+        await readTurns(database, callUuid);
+        await readEvents(database, callUuid, '0');
+        await readNews(database, new Map([[callUuid, '0']]));
+        await recoveriesOf(database, [{ callUuid, epoch: 1 }]);
+      }
+      const prepared = await database.query<{ statement: string }>('SELECT statement FROM pg_prepared_statements');
+      expect(prepared.filter(({ statement }) => /call_(?:turns|events)/.test(statement))).toEqual([]);
+    } finally {
+      await database.close();
+    }
+  });
+
+  it('opens the partitions of its day alone also in the function that makes its search row', async () => {
+    const callUuid = idAt(today + 9, 1);
+    const at = new Date(today + 9);
+    await api.insertCall(api.acme, {
+      call_uuid: callUuid,
+      status: 'completed',
+      ended_reason: 'agent_hangup',
+      answered_at: at,
+      ended_at: at,
+      transcript_status: 'ready',
+    });
+    await talk(api.database, callUuid);
+    const client = await session();
+    // As it may come to be in a session that has called the function often.
+    await client.query('SET plan_cache_mode = force_generic_plan');
+    await client.query('BEGIN');
+    await client.query('SELECT call_search_write(c) FROM calls c WHERE c.call_uuid = $1', [callUuid]);
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT DISTINCT relation::regclass::text AS name FROM pg_locks
+        WHERE pid = pg_backend_pid() AND relation::regclass::text ~ '^call_(events|turns)_([0-9]{8}|rest)$' ORDER BY name`,
+    );
+    const ofToday = ['call_events', 'call_turns'].map((table) => partitionOf(table, today));
+    expect(rows.map(({ name }) => name)).toEqual(ofToday);
+    await client.query('ROLLBACK');
   });
 
   it('comes in order over midnight, page by page, with its turns', async () => {
