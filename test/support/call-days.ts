@@ -1,5 +1,6 @@
 /** Days of calls in tests: ids of a given time, rows of a call, and in which partition they lie. */
 import type { Queryable } from '../../src/store/database.ts';
+import type { DaysMade } from '../../src/store/day-maker.ts';
 import { DAY_TABLES } from '../../src/store/day-tables.ts';
 
 export const DAY_MS = 86_400_000;
@@ -55,3 +56,22 @@ export async function isThere(db: Queryable, table: string): Promise<boolean> {
   const [row] = await db.query<{ there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS there', [table]);
   return row!.there;
 }
+
+export const NOTHING_MADE: DaysMade = { made: [], late: [], left: [], refused: [], why: [] };
+
+/** As `makeDays` names what it has made: of both tables, day by day. */
+export const namesOf = (fromMs: number, days: number): string[] =>
+  Array.from({ length: days }, (_none, at) => dayOf(fromMs + at * DAY_MS)).flatMap((day) =>
+    [...DAY_TABLES].toSorted().map((table) => `${table} ${day}`),
+  );
+
+/** Events of a day that nobody made. */
+export async function fillRest(db: Queryable, epochMs: number): Promise<void> {
+  await db.query(`INSERT INTO call_events (call_uuid, kind) SELECT $1::uuid, 'status' FROM generate_series(1, 2000)`, [
+    idAt(epochMs),
+  ]);
+}
+
+/** The constraints by which the rests take no row of a day. */
+export const saidByRests = (db: Queryable): Promise<unknown[]> =>
+  db.query(`SELECT conname FROM pg_constraint WHERE conname LIKE 'without%'`);

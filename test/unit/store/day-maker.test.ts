@@ -7,10 +7,20 @@ import { recoveriesOf } from '../../../src/call-log/call-recovery.ts';
 import { readTurns } from '../../../src/calls/call-turns.ts';
 import { type Database, openDatabase, type Queryable } from '../../../src/store/database.ts';
 import { changeDays } from '../../../src/store/day-changes.ts';
-import { type DaysMade, makeDays, startDayMaker } from '../../../src/store/day-maker.ts';
-import { DAY_TABLES } from '../../../src/store/day-tables.ts';
-import { DAY_MS, dayOf, idAt, midnightBefore, partitionOf, placesOf, talk } from '../../support/call-days.ts';
-import { eventually } from '../../support/eventually.ts';
+import { makeDays, startDayMaker } from '../../../src/store/day-maker.ts';
+import {
+  DAY_MS,
+  dayOf,
+  fillRest,
+  idAt,
+  midnightBefore,
+  NOTHING_MADE,
+  namesOf,
+  partitionOf,
+  placesOf,
+  saidByRests,
+  talk,
+} from '../../support/call-days.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
 
@@ -33,62 +43,12 @@ async function session(): Promise<pg.Client> {
   return client;
 }
 
-const NOTHING: DaysMade = { made: [], late: [], left: [], refused: [], why: [] };
-const MINUTE_MS = 60_000;
-
 async function partitions(table: string): Promise<string[]> {
   const rows = await api.database.query<{ name: string }>(
     'SELECT name FROM day_partitions WHERE parent = $1 ORDER BY name',
     [table],
   );
   return rows.map(({ name }) => name);
-}
-
-const namesOf = (fromMs: number, days: number): string[] =>
-  Array.from({ length: days }, (_none, at) => dayOf(fromMs + at * DAY_MS)).flatMap((day) =>
-    [...DAY_TABLES].toSorted().map((table) => `${table} ${day}`),
-  );
-
-const saidByRests = (): Promise<unknown[]> =>
-  api.database.query(`SELECT conname FROM pg_constraint WHERE conname LIKE 'without%'`);
-
-/** Events of a day that nobody made. */
-async function fillRest(epochMs: number): Promise<void> {
-  await api.database.query(
-    `INSERT INTO call_events (call_uuid, kind) SELECT $1::uuid, 'status' FROM generate_series(1, 2000)`,
-    [idAt(epochMs)],
-  );
-}
-
-/** Something happens after a rest has begun to refuse a day, and before it is read. */
-function beforeCheck(happens: () => Promise<unknown>): Database {
-  const watched = (db: Queryable): Queryable => ({
-    async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-      if (parameters.includes('check')) await happens();
-      return db.query<Row>(sql, parameters);
-    },
-  });
-  const transaction: Database['transaction'] = (work, options) =>
-    api.database.transaction((tx) => work(watched(tx)), options);
-  return { ...api.database, transaction };
-}
-
-/** Reading a rest takes so long, until the returned function is called. */
-async function slowCheck(seconds: number): Promise<() => Promise<void>> {
-  await api.database.query('ALTER FUNCTION rest_without(text, date, text) RENAME TO rest_without_at_once');
-  await api.database.query(`
-    CREATE FUNCTION rest_without(parent text, day date, step text) RETURNS void LANGUAGE plpgsql AS $$
-    BEGIN
-      IF step = 'check' THEN
-        PERFORM pg_sleep(${seconds});
-      END IF;
-      PERFORM rest_without_at_once(parent, day, step);
-    END
-    $$`);
-  return async () => {
-    await api.database.query('DROP FUNCTION rest_without(text, date, text)');
-    await api.database.query('ALTER FUNCTION rest_without_at_once(text, date, text) RENAME TO rest_without');
-  };
 }
 
 /** Notes what the server says of each attached day. */
@@ -145,7 +105,7 @@ describe('a row', () => {
 
 describe('the days to come', () => {
   it('are there after a migration, a week of them', async () => {
-    expect(await makeDays(api.database, today)).toEqual(NOTHING);
+    expect(await makeDays(api.database, today)).toEqual(NOTHING_MADE);
     expect(await partitions('call_turns')).toHaveLength(10);
   });
 
@@ -154,7 +114,7 @@ describe('the days to come', () => {
     const both = await Promise.all([makeDays(api.database, at), makeDays(api.database, at)]);
     const made = [...both.flatMap((one) => one.made), ...(await makeDays(api.database, at)).made];
     expect(made.toSorted()).toEqual(namesOf(at, 8).toSorted());
-    expect(await makeDays(api.database, at)).toEqual(NOTHING);
+    expect(await makeDays(api.database, at)).toEqual(NOTHING_MADE);
     const clock = new VirtualClock(at + DAY_MS - 60_000);
     const lines: string[] = [];
     const maker = startDayMaker({
@@ -182,20 +142,20 @@ describe('the days to come', () => {
     const moved = { [partitionOf('call_events', few)]: 2, [partitionOf('call_turns', few)]: 1 };
     for (const callUuid of [early, last]) expect(await placesOf(api.database, callUuid)).toEqual(moved);
     expect(await placesOf(api.database, ids[0]!)).toEqual({ call_events_rest: 1 });
-    expect(await saidByRests()).toEqual([]);
+    expect(await saidByRests(api.database)).toEqual([]);
     await api.database.query('DELETE FROM call_events_rest');
   });
 
   it('are attached without a look at a rest that is full, which takes what it took', async () => {
     const at = today + 150 * DAY_MS;
-    await fillRest(at - 30 * DAY_MS);
+    await fillRest(api.database, at - 30 * DAY_MS);
     const said: string[] = [];
     const { made, left } = await makeDays(noticed(said), at);
     expect([made.length, left]).toEqual([16, []]);
     // The days that begin within 48 hours are attached as they are.
     const implied = said.filter((line) => /default partition "call_events_rest" is implied by existing/.test(line));
     expect(implied).toHaveLength(5);
-    expect(await saidByRests()).toEqual([]);
+    expect(await saidByRests(api.database)).toEqual([]);
     const callUuid = idAt(at + 30 * DAY_MS);
     await talk(api.database, callUuid);
     expect(await placesOf(api.database, callUuid)).toEqual({ call_events_rest: 2, call_turns_rest: 1 });
@@ -204,13 +164,13 @@ describe('the days to come', () => {
 
   it('may be given up halfway: the next node lets the rest take every row, and makes them', async () => {
     const at = today + 180 * DAY_MS;
-    await fillRest(at - 30 * DAY_MS);
+    await fillRest(api.database, at - 30 * DAY_MS);
     // As by a process that was killed between two steps.
     await api.database.query(`SELECT rest_without('call_events', $1::date, 'refuse')`, [dayOf(at + 3 * DAY_MS)]);
     await api.database.query(`SELECT rest_without('call_turns', $1::date, 'refuse')`, [dayOf(at + 20 * DAY_MS)]);
     const { made } = await makeDays(api.database, at);
     expect(made).toHaveLength(16);
-    expect(await saidByRests()).toEqual([]);
+    expect(await saidByRests(api.database)).toEqual([]);
     await api.database.query('DELETE FROM call_events_rest');
   });
 
@@ -249,219 +209,6 @@ describe('the days to come', () => {
     await other.query('COMMIT');
     await other.end();
     expect((await makeDays(api.database, at)).made).toEqual(left);
-  });
-});
-
-describe('a rest that is full, while a day is made', () => {
-  it('that somebody goes on reading, so that it goes on refusing the day: told as an error, and tried each minute', async () => {
-    const at = today + 240 * DAY_MS;
-    await makeDays(api.database, at);
-    await fillRest(at - 5 * DAY_MS);
-    // Like a dump, which holds what it has read until its end.
-    const dump = await session();
-    let isRead = false;
-    const database = beforeCheck(async () => {
-      if (isRead) return;
-      isRead = true;
-      await dump.query('BEGIN');
-      await dump.query('SELECT 1 FROM call_events_rest LIMIT 1');
-    });
-    const lines: { level: number; refused?: string[]; made?: string[] }[] = [];
-    const errors = () => lines.filter(({ level }) => level === 50);
-    const clock = new VirtualClock(at + DAY_MS);
-    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-    const maker = startDayMaker({ database, clock, log });
-    await maker.idle();
-    const day = `call_events ${dayOf(at + 8 * DAY_MS)}`;
-    expect(errors()).toMatchObject([{ refused: [day] }]);
-    expect(await saidByRests()).toHaveLength(1);
-    clock.advanceMs(MINUTE_MS);
-    await maker.idle();
-    expect(errors()).toMatchObject([{ refused: [day] }, { refused: [day] }]);
-    await dump.query('COMMIT');
-    clock.advanceMs(MINUTE_MS);
-    await maker.idle();
-    expect(errors()).toHaveLength(2);
-    expect(await saidByRests()).toEqual([]);
-    expect(lines.flatMap(({ made = [] }) => made)).toContain(day);
-    await maker.close();
-    expect(clock.pendingTimers).toBe(0);
-    await api.database.query('DELETE FROM call_events_rest');
-  });
-
-  it('is not refused a day of which it has rows: whoever writes them has a wrong clock, and goes on', async () => {
-    const at = today + 255 * DAY_MS;
-    await fillRest(at - 2 * DAY_MS);
-    await talk(api.database, idAt(at + 5 * DAY_MS));
-    const asked: unknown[] = [];
-    const database = beforeCheck(async () => void asked.push(await saidByRests()));
-    const { made, left } = await makeDays(database, at);
-    expect([made.length, left]).toEqual([16, []]);
-    const name = `without_${dayOf(at + 5 * DAY_MS).replaceAll('-', '')}`;
-    expect(asked).not.toEqual([]);
-    expect(JSON.stringify(asked)).not.toContain(name);
-    await api.database.query('DELETE FROM call_events_rest');
-  });
-
-  it('is read for longer than any statement of the service may take', async () => {
-    const at = today + 270 * DAY_MS;
-    await makeDays(api.database, at);
-    await api.database.query('DELETE FROM call_turns_rest');
-    await fillRest(at - 5 * DAY_MS);
-    const atOnce = await slowCheck(5);
-    // Its answers are waited for 2 s longer.
-    const connectionString = api.connectionString.replace(/statement_timeout=\d+/, 'statement_timeout=2000');
-    const hurried = openDatabase({ connectionString, onIdleError: () => {} });
-    try {
-      expect(await makeDays(hurried, at + DAY_MS)).toEqual({ ...NOTHING, made: namesOf(at + 8 * DAY_MS, 1) });
-    } finally {
-      await hurried.close();
-      await atOnce();
-    }
-    await api.database.query('DELETE FROM call_events_rest');
-  });
-
-  it('is read no further when the node ends, and takes every row then', async () => {
-    const at = today + 290 * DAY_MS;
-    await makeDays(api.database, at);
-    await fillRest(at - 5 * DAY_MS);
-    const atOnce = await slowCheck(600);
-    const log = pino({ level: 'silent' });
-    const maker = startDayMaker({ database: api.database, clock: new VirtualClock(at + DAY_MS), log });
-    const isReading = async (): Promise<boolean> => {
-      const found = await api.database.query(
-        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
-      );
-      return found.length > 0;
-    };
-    await eventually('the rest to be read', isReading);
-    expect(await saidByRests()).toHaveLength(1);
-    await maker.close();
-    expect(await saidByRests()).toEqual([]);
-    await atOnce();
-    await api.database.query('DELETE FROM call_events_rest');
-  });
-
-  it('is vacuumed meanwhile: that is waited for, and nobody else is held up', async () => {
-    const at = today + 310 * DAY_MS;
-    const vacuum = await session();
-    await vacuum.query('BEGIN; LOCK TABLE call_events_rest IN SHARE UPDATE EXCLUSIVE MODE');
-    const making = makeDays(api.database, at);
-    const isWaiting = async (): Promise<boolean> => {
-      const found = await api.database.query(
-        `SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'ShareUpdateExclusiveLock' AND relation = 'call_events_rest'::regclass
-            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-      );
-      return found.length > 0;
-    };
-    await eventually('the making of days to wait', isWaiting);
-    await talk(api.database, idAt(at - 5 * DAY_MS));
-    await vacuum.query('COMMIT');
-    expect(await making).toEqual({ ...NOTHING, made: expect.any(Array) });
-    expect(await makeDays(api.database, at)).toEqual(NOTHING);
-  });
-
-  it('is changed by one node at a time: what it was told to refuse, no other takes back', async () => {
-    const at = today + 330 * DAY_MS;
-    await makeDays(api.database, at);
-    await fillRest(at - 5 * DAY_MS);
-    const others: DaysMade[] = [];
-    const database = beforeCheck(async () => {
-      others.push(await makeDays(api.database, at + DAY_MS));
-      expect(await saidByRests()).toHaveLength(1);
-    });
-    const made = await makeDays(database, at + DAY_MS);
-    expect(made).toEqual({ ...NOTHING, made: namesOf(at + 8 * DAY_MS, 1) });
-    expect(others).not.toEqual([]);
-    for (const other of others) expect(other).toEqual(NOTHING);
-    await api.database.query('DELETE FROM call_events_rest');
-  });
-
-  it('that somebody has let take the rows by hand meanwhile is left, with the cause', async () => {
-    const at = today + 345 * DAY_MS;
-    await makeDays(api.database, at);
-    await api.database.query('DELETE FROM call_turns_rest');
-    await fillRest(at - 2 * DAY_MS);
-    const day = dayOf(at + 8 * DAY_MS);
-    const byHand = `SELECT rest_without('call_events', $1::date, 'allow')`;
-    const database = beforeCheck(() => api.database.query(byHand, [day]));
-    expect(await makeDays(database, at + DAY_MS)).toEqual({
-      ...NOTHING,
-      made: [`call_turns ${day}`],
-      left: [`call_events ${day}`],
-      why: ['somebody else was faster'],
-    });
-    await api.database.query('DELETE FROM call_events_rest');
-  });
-});
-
-describe('whoever makes or drops a day', () => {
-  it('sees what others have committed, or is refused', async () => {
-    const client = await session();
-    const part = partitionOf('call_events', today + 7 * DAY_MS);
-    for (const sql of [`SELECT make_day('call_events', current_date + 20)`, `SELECT drop_day('${part}')`]) {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-      await expect(client.query(sql)).rejects.toMatchObject({ code: '25000' });
-      await client.query('ROLLBACK');
-    }
-  });
-
-  it('is a service whose database has another isolation by default: it asks for its own', async () => {
-    const [named] = await api.database.query<{ name: string }>('SELECT current_database() AS name');
-    const setting = `ALTER DATABASE ${named!.name} SET default_transaction_isolation`;
-    await api.database.query(`${setting} = 'repeatable read'`);
-    const theirs = openDatabase({ connectionString: api.connectionString, onIdleError: () => {} });
-    try {
-      expect(await makeDays(theirs, today + 360 * DAY_MS)).toEqual({
-        ...NOTHING,
-        made: namesOf(today + 360 * DAY_MS, 8),
-      });
-    } finally {
-      await theirs.close();
-      await api.database.query(`${setting} = 'read committed'`);
-    }
-  });
-
-  it('does so for days of about now alone', async () => {
-    for (const days of [-401, 401]) {
-      const made = api.database.query(`SELECT make_day('call_events', current_date + $1::int)`, [days]);
-      await expect(made).rejects.toMatchObject({ code: '22023' });
-      const word = `SELECT rest_without('call_events', current_date + $1::int, 'refuse')`;
-      await expect(api.database.query(word, [days])).rejects.toMatchObject({ code: '22023' });
-    }
-  });
-
-  it('runs no function or operator that somebody else has put into the schema, however well its arguments fit', async () => {
-    const traps = [
-      ...['format(text, text)', 'format(text, text, text)', 'format(text, text, name)', 'format(text, name, text)'],
-      ...['format(text, text, text, uuid, uuid)', 'format(text, text, text, text, text)', 'to_char(date, text)'],
-      ...['quote_ident(name)', 'lpad(text, bigint, text)'],
-    ];
-    const client = await session();
-    const taken = (signature: string, result: string): Promise<unknown> =>
-      client.query(
-        `CREATE FUNCTION public.${signature} RETURNS ${result} LANGUAGE plpgsql AS $$ BEGIN RAISE 'taken'; END $$`,
-      );
-    try {
-      // Seen by none but this session.
-      await client.query('BEGIN');
-      for (const trap of traps) await taken(trap, 'text');
-      await taken('is_same(oid, regclass)', 'boolean');
-      await client.query('CREATE OPERATOR public.= (LEFTARG = oid, RIGHTARG = regclass, FUNCTION = public.is_same)');
-      const day = 'current_date + 22';
-      const steps = [
-        `wait_for_vacuum('call_events', 'call_events_rest')`,
-        ...['refuse', 'check', 'allow'].map((step) => `rest_without('call_events', ${day}, '${step}')`),
-        `make_day('call_events', ${day})`,
-      ];
-      for (const step of steps) await client.query(`SELECT ${step}`);
-      const { rows } = await client.query<{ name: string }>(
-        `SELECT name FROM day_partitions WHERE parent = 'call_events' AND from_id = first_id_of_day(${day})`,
-      );
-      expect((await client.query('SELECT drop_day($1) AS gone', [rows[0]!.name])).rows).toEqual([{ gone: true }]);
-    } finally {
-      await client.query('ROLLBACK');
-    }
   });
 });
 
