@@ -121,7 +121,7 @@ async function removeStrays({ database, now, isOver, lookedAt }: Look, day: Day)
 
 /**
  * What was written of a call after its rows had been removed: no purge comes for it again, and it would stay for ever,
- * and its day with it. The receipt is one more. False: it stays, for a hold that lives or because its days are not over.
+ * and its day with it. It has a receipt of its own. False: it stays, held or within its days.
  */
 async function removeStray(database: Database, { parent }: Day, callUuid: string, at: Date): Promise<boolean> {
   const kind = KIND_OF[parent];
