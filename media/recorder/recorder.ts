@@ -96,6 +96,9 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   const recordings: Recording[] = [];
   /** Whose key was asked for, by call and epoch. */
   const leftOvers = new Map<string, LeftOver>();
+  /** Finished files of earlier runs that control was told of anew: they lie there until the store has them. */
+  const toldAgain = new Set<string>();
+  const scannedBy = { mediaId: deps.mediaId, runId: deps.runId, beganAtEpochMs: clock.epochMs() };
   let isStopped = false;
   let nextTickAtMs = clock.nowMs() + TICK_MS;
   let cancelTick = clock.after(TICK_MS, tick);
@@ -245,17 +248,17 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   }
 
   async function salvage(): Promise<void> {
-    const { ready, youngFolders } = await scanForLeftOvers(recordingsDir, deps, clock.epochMs(), isInUse);
+    const { ready, young } = await scanForLeftOvers(recordingsDir, scannedBy, clock.epochMs(), isInUse);
     if (isStopped) return;
     for (const leftOver of ready) {
-      if (isInUse(leftOver.folder)) continue;
-      const { callUuid, epoch } = leftOver;
+      const { callUuid, epoch, finishedFile } = leftOver;
+      if (isInUse(leftOver.folder) || (finishedFile !== null && toldAgain.has(finishedFile))) continue;
       leftOvers.set(keyOf(callUuid, epoch), leftOver);
       deps.report({ type: 'key.wanted', callUuid, epoch });
     }
     cancelRescan();
     // An answer may be lost with a control that is replaced: what still waits is asked for again.
-    if (youngFolders > 0 || leftOvers.size > 0) cancelRescan = clock.after(OWN_STILL_MS, rescan);
+    if (young > 0 || leftOvers.size > 0) cancelRescan = clock.after(OWN_STILL_MS, rescan);
   }
 
   function key(callUuid: string, epoch: number, disposition: RecordingDisposition): void {
@@ -264,6 +267,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     const { folder, finishedFile } = leftOver;
     if (isInUse(folder)) return;
     leftOvers.delete(keyOf(callUuid, epoch));
+    if (finishedFile !== null) toldAgain.add(finishedFile);
     if (disposition.kind === 'settled') {
       log.info({ callUuid, epoch }, 'what is left of a recording that is stored or was erased goes');
       rmSync(folder, { recursive: true, force: true });

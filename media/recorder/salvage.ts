@@ -4,7 +4,8 @@
  * run of our process slot wrote it (its `owner` begins with our media id) and it has been still for `OWN_STILL_MS`, or
  * when it is anybody's and has been still for `FOREIGN_STILL_MS`: running recordings are appended to each second. What
  * our own run's former thread wrote, the I/O thread opens again. A finished file that lies still for `UNTAKEN_STILL_MS`
- * was perhaps never told of: control takes each away once it has it in the store.
+ * was perhaps never told of: control takes each away once it has it in the store. One that was finished right before
+ * our run began is looked for until it is old enough.
  */
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
@@ -25,8 +26,11 @@ export interface LeftOver {
 
 export interface SalvageScan {
   ready: LeftOver[];
-  /** Ours, but written to so recently that somebody may still be at it: look again after `OWN_STILL_MS`. */
-  youngFolders: number;
+  /**
+   * Folders that are ours, but written to so recently that somebody may still be at it, and finished files of an
+   * earlier run that may yet be taken: look again after `OWN_STILL_MS`.
+   */
+  young: number;
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -34,14 +38,21 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const RECORDING = /^([0-9A-Za-z-]{1,64})(?:\.(\d+))?$/;
 const FINISHED = /^([0-9A-Za-z-]{1,64})(?:\.(\d+))?\.sealed$/;
 
+/** Of this run, which began at `beganAtEpochMs`. */
+export interface ScannedBy {
+  mediaId: string;
+  runId: string;
+  beganAtEpochMs: number;
+}
+
 /** Folders under `recordingsDir` that can be finished now. A folder that cannot be read is passed over. */
 export async function scanForLeftOvers(
   recordingsDir: string,
-  { mediaId, runId }: { mediaId: string; runId: string },
+  { mediaId, runId, beganAtEpochMs }: ScannedBy,
   nowEpochMs: number,
   isInUse: (folder: string) => boolean,
 ): Promise<SalvageScan> {
-  const scan: SalvageScan = { ready: [], youngFolders: 0 };
+  const scan: SalvageScan = { ready: [], young: 0 };
   for (const day of await foldersIn(recordingsDir)) {
     if (!DAY.test(day)) continue;
     for (const name of await foldersIn(join(recordingsDir, day))) {
@@ -55,30 +66,31 @@ export async function scanForLeftOvers(
       const epoch = Number(ownerEpoch ?? number ?? 1);
       if (stillMs >= (isOurs ? OWN_STILL_MS : FOREIGN_STILL_MS))
         scan.ready.push({ callUuid, epoch, folder, finishedFile: null });
-      else if (isOurs) scan.youngFolders++;
+      else if (isOurs) scan.young++;
     }
-    scan.ready.push(...(await untakenFiles(join(recordingsDir, day), nowEpochMs, isInUse)));
+    for (const { changedAtEpochMs, ...file } of await finishedFiles(join(recordingsDir, day), isInUse)) {
+      if (nowEpochMs - changedAtEpochMs >= UNTAKEN_STILL_MS) scan.ready.push(file);
+      else if (changedAtEpochMs < beganAtEpochMs) scan.young++;
+    }
   }
   return scan;
 }
 
-async function untakenFiles(
+async function finishedFiles(
   dayFolder: string,
-  nowEpochMs: number,
   isInUse: (folder: string) => boolean,
-): Promise<LeftOver[]> {
-  const found: LeftOver[] = [];
+): Promise<(LeftOver & { changedAtEpochMs: number })[]> {
+  const found: (LeftOver & { changedAtEpochMs: number })[] = [];
   for (const name of await readdir(dayFolder).catch(() => [])) {
     const [, callUuid, number] = FINISHED.exec(name) ?? [];
     const finishedFile = join(dayFolder, name);
     const folder = finishedFile.slice(0, -'.sealed'.length);
     if (callUuid === undefined || isInUse(folder) || existsSync(folder)) continue;
-    const changedAt = await stat(finishedFile).then(
+    const changedAtEpochMs = await stat(finishedFile).then(
       ({ mtimeMs }) => mtimeMs,
       () => Number.POSITIVE_INFINITY,
     );
-    if (nowEpochMs - changedAt < UNTAKEN_STILL_MS) continue;
-    found.push({ callUuid, epoch: Number(number ?? 1), folder, finishedFile });
+    found.push({ callUuid, epoch: Number(number ?? 1), folder, finishedFile, changedAtEpochMs });
   }
   return found;
 }

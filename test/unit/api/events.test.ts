@@ -255,13 +255,8 @@ describe('the events of a call', () => {
 
     const never = await api.insertCall(api.acme);
     await finish(never, 'pending');
-    const waiting = await openStream(never);
-    const beganMs = api.clock.nowMs();
-    let last: Sse | null | undefined;
-    const ended = waiting.next().then((message) => {
-      last = message;
-    });
-    // A second passes when nothing is being read: the next look waits for the one before, however slow the machine.
+    // A second passes when nothing is being read, nor the first time: the next look waits for the one before, however
+    // slow the machine.
     let beingRead = 0;
     const query = api.database.query.bind(api.database);
     const asked = vi.spyOn(api.database, 'query').mockImplementation(async (...how) => {
@@ -272,7 +267,13 @@ describe('the events of a call', () => {
         beingRead--;
       }
     });
+    let last: Sse | null | undefined;
+    const beganMs = api.clock.nowMs();
     try {
+      const waiting = await openStream(never);
+      const ended = waiting.next().then((message) => {
+        last = message;
+      });
       while (last === undefined) {
         if (beingRead === 0 && api.clock.pendingTimers >= 2) api.clock.advanceMs(1_000);
         for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -585,6 +585,25 @@ describe('recorder after a death', () => {
     expect((await restarted(dead.dataDir, 180_000, 'run-4')).finished[0]!.recording).toEqual(withoutSound(first));
   });
 
+  it('finds a file that was finished right before its process died without another restart, and tells of it once', async () => {
+    const { dead } = died(12_000);
+    const first = (await restarted(dead.dataDir)).finished[0]!.recording!;
+    const next = await restarted(dead.dataDir, 1_000, 'run-3');
+    expect(next.finished).toEqual([]);
+    const pass = async (ms: number): Promise<void> => {
+      for (let passedMs = 0; passedMs < ms; passedMs += 15_000) {
+        next.clock.advanceMs(15_000);
+        // The look reads the folder, and the file is opened again.
+        for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+        await next.recorder.idle();
+      }
+    };
+    for (let looks = 0; looks < 20 && next.finished.length === 0; looks++) await pass(15_000);
+    expect(next.finished[0]?.recording).toEqual(withoutSound(first));
+    await pass(300_000);
+    expect([next.finished.length, next.clock.pendingTimers]).toEqual([1, 1]);
+  });
+
   it('sets a folder aside, unharmed, in which no segment can be read, and removes one that never held sound', async () => {
     const { dead, folder } = died(12_000);
     for (const name of ['000000', '000001'])
