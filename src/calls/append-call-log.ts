@@ -38,11 +38,17 @@ export async function appendCallLog(
     ],
   );
   if (rows.length < lines.length) throw new Error(`The call ${callUuid} is gone, and with it its log.`);
-  return lines.map((line, index) => asStored(callUuid, line, rows[index]!.id));
+  return lines.map((line, index) => asEvent(callUuid, line, rows[index]!.id));
 }
 
-/** As it is told of. */
-export function asStored(callUuid: string, line: CallLogLine, id: string): CallEvent {
+/** As it is told of. `id`: null, it is not stored. */
+export function asEvent(callUuid: string, line: CallLogLine, id: string | null): CallEvent {
   const { kind, atEpochMs, data } = line;
-  return { id: String(id), callUuid, at: new Date(atEpochMs), kind, data: data as Record<string, unknown> };
+  return {
+    id: id === null ? null : String(id),
+    callUuid,
+    at: new Date(atEpochMs),
+    kind,
+    data: data as Record<string, unknown>,
+  };
 }

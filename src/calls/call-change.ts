@@ -5,7 +5,7 @@
  */
 import type { Queryable } from '../store/database.ts';
 import { type Write, writeTogether } from '../store/joint-write.ts';
-import { asStored, type CallLogLine } from './append-call-log.ts';
+import { asEvent, type CallLogLine } from './append-call-log.ts';
 import type { CallEvent } from './call-event-bus.ts';
 import { assignmentsOf, type CallPatch, type LockedCall } from './call-row.ts';
 
@@ -77,7 +77,7 @@ export class CallChange {
           value: 'array_agg(id)',
           to: (ids) => {
             const stored = ids as string[];
-            this.events.push(...lines.map((line, index) => asStored(callUuid, line, stored[index]!)));
+            this.events.push(...lines.map((line, index) => asEvent(callUuid, line, stored[index]!)));
           },
         },
       },

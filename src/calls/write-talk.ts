@@ -6,7 +6,7 @@ import type { Turn } from '../../media/contract/conversation.ts';
 import type { Queryable } from '../store/database.ts';
 import type { Write } from '../store/joint-write.ts';
 import { ACTIVE } from './active-statuses.ts';
-import { asStored, type CallLogLine } from './append-call-log.ts';
+import { asEvent, type CallLogLine } from './append-call-log.ts';
 import type { CallEvent } from './call-event-bus.ts';
 import type { CallRow } from './call-row.ts';
 
@@ -100,7 +100,7 @@ export async function writeTalk(database: Queryable, { calls, lines, turns, chec
       ]),
     ),
     written,
-    events: stored.map((line, index) => asStored(line.callUuid, line, row!.ids![index]!)),
+    events: stored.map((line, index) => asEvent(line.callUuid, line, row!.ids![index]!)),
   };
 }
 

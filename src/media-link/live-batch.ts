@@ -10,7 +10,7 @@
 import type { Clock } from '../../media/contract/clock.ts';
 import type { ReplyStages } from '../../media/contract/conversation.ts';
 import type { ToControl } from '../../media/contract/link-messages.ts';
-import { asStored } from '../calls/append-call-log.ts';
+import { asEvent } from '../calls/append-call-log.ts';
 import { CallChange } from '../calls/call-change.ts';
 import type { CallEvent, CallEventBus } from '../calls/call-event-bus.ts';
 import { isWriter, type LockedCall, lockCalls } from '../calls/call-row.ts';
@@ -218,7 +218,7 @@ export function createLiveBatch(deps: LiveBatchDeps): LiveBatch {
 
   function unstored(message: TalkMessage): CallEvent | null {
     const line = shownAs(message, clock);
-    return line === null ? null : { ...asStored(message.callUuid, line, ''), id: null };
+    return line === null ? null : asEvent(message.callUuid, line, null);
   }
 
   /** What was used was used, whoever carries the call by now. */

@@ -289,6 +289,12 @@ describe('events of a call that another node carries', () => {
     return { clock, owner, hurried, asked, a: made('a'), b: made('b') };
   }
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const pass = async (clock: VirtualClock, seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      clock.advanceMs(1_000);
+      await settled();
+    }
+  };
 
   test('come with their partial words to who follows it here, at once and as long as somebody does', async () => {
     const { clock, hurried, a, b } = rig();
@@ -299,10 +305,7 @@ describe('events of a call that another node carries', () => {
     b.bus.publish(event('hel'));
     await settled();
     expect(heard).toEqual([event('hel')]);
-    for (let second = 0; second < 30; second++) {
-      clock.advanceMs(1_000);
-      await settled();
-    }
+    await pass(clock, 30);
     b.bus.publish(event('hello'));
     await settled();
     expect(heard).toHaveLength(2);
@@ -319,10 +322,7 @@ describe('events of a call that another node carries', () => {
     a.bus.subscribe('c', (one) => void heard.push(one));
     await settled();
     owner.node = null;
-    for (let second = 0; second < 30; second++) {
-      clock.advanceMs(1_000);
-      await settled();
-    }
+    await pass(clock, 30);
     b.bus.publish(event('hello'));
     await settled();
     expect(heard).toHaveLength(1);
