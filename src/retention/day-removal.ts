@@ -7,6 +7,7 @@
 import type { Logger } from 'pino';
 import type { CallPart } from '../calls/call-parts.ts';
 import type { Database } from '../store/database.ts';
+import { isServerGone } from '../store/database-away.ts';
 import { changeDays, GaveWay, holdDays } from '../store/day-changes.ts';
 import type { DAY_TABLES } from '../store/day-tables.ts';
 import { PLAN_EACH_TIME } from '../store/statements.ts';
@@ -43,14 +44,24 @@ interface Day {
 export type LookedAt = Map<string, string>;
 
 /**
- * Returns the names of the partitions that were dropped. A table that is in use and a day that fails are left to the
- * next look; rejects when the database is away.
+ * Returns the names of the partitions that were dropped; none where another node is at it. A table that is in use and
+ * a day that fails are left to the next look; rejects when the database is away.
  */
 export async function dropDays(
-  { database, log }: { database: Database; log: Logger },
+  deps: { database: Database; log: Logger },
   nowEpochMs: number,
   isOver: () => boolean = () => false,
   lookedAt: LookedAt = new Map(),
+): Promise<string[]> {
+  const dropped = await holdDays(deps.database, 'look', () => dropEach(deps, nowEpochMs, isOver, lookedAt));
+  return dropped instanceof GaveWay ? [] : dropped;
+}
+
+async function dropEach(
+  { database, log }: { database: Database; log: Logger },
+  nowEpochMs: number,
+  isOver: () => boolean,
+  lookedAt: LookedAt,
 ): Promise<string[]> {
   const now = new Date(nowEpochMs);
   const days = await database.query<Day>(OLD_DAYS, [Object.keys(KIND_OF), Object.values(KIND_OF), now]);
@@ -67,6 +78,7 @@ export async function dropDays(
       busy.add(day.parent);
       log.info({ day: day.name, why: outcome.why }, 'days that may be dropped wait; the next hour tries again');
     } catch (error) {
+      if (isServerGone(error)) throw error;
       // What keeps one day from its removal keeps no other.
       log.warn({ day: day.name, err: error }, 'a day could not be dropped; the next hour tries again');
     }
@@ -77,7 +89,7 @@ export async function dropDays(
 
 /** False: it has a row. */
 function drop(database: Database, { parent, name }: Day): Promise<boolean | GaveWay> {
-  return holdDays(database, () =>
+  return holdDays(database, 'change', () =>
     changeDays(database, { parent, name, lockLimitMs: LOCK_LIMIT_MS }, async (tx) => {
       const [row] = await tx.query<{ isGone: boolean }>('SELECT drop_day($1) AS "isGone"', [name]);
       return row!.isGone;

@@ -4,7 +4,8 @@
  */
 import type { Database, Queryable } from './database.ts';
 
-const DAYS_LOCK = 'parley.days';
+/** What nodes do with days one at a time. */
+const TASK_LOCKS = { change: 'parley.days', look: 'parley.days.look' } as const;
 /** What holds a lock that others wait for is broken off then. */
 const STATEMENT_LIMIT_MS = 1_000;
 /** So is who stands still between two statements: the whole may be locked until the commit. */
@@ -28,6 +29,7 @@ const WHY: Readonly<Record<string, string>> = {
   '40P01': 'of two that waited for each other it was the one to let go',
   '57014': 'it took longer than it may',
   '42704': 'somebody else was faster',
+  '25P03': 'this node stood still in the middle of it',
 };
 
 /** It was not done, and nothing was changed. */
@@ -39,18 +41,23 @@ export class GaveWay {
 }
 
 /**
- * Nobody else changes days meanwhile, over as many transactions as `work` needs, each of a session of its own. The lock
- * is of a transaction that does nothing else, so it ends with its session, however that ends.
+ * Nobody else changes days meanwhile, or looks at their rows; over as many transactions as `work` needs, each of a
+ * session of its own. The lock is of a transaction that does nothing else, so it ends with its session, however that
+ * ends.
  */
-export async function holdDays<Result>(database: Database, work: () => Promise<Result>): Promise<Result | GaveWay> {
+export async function holdDays<Result>(
+  database: Database,
+  task: keyof typeof TASK_LOCKS,
+  work: () => Promise<Result>,
+): Promise<Result | GaveWay> {
   return database.transaction(async (tx) => {
     await tx.query(READ_COMMITTED);
     const [row] = await tx.query<{ isMine: boolean }>(
       `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS "isMine",
               set_config('idle_in_transaction_session_timeout', $2, true)`,
-      [DAYS_LOCK, `${HELD_LIMIT_MS}ms`],
+      [TASK_LOCKS[task], `${HELD_LIMIT_MS}ms`],
     );
-    return row!.isMine ? work() : new GaveWay('another node changes days');
+    return row!.isMine ? work() : new GaveWay('another node is at it');
   });
 }
 

@@ -7,6 +7,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Database } from './database.ts';
+import { isServerGone } from './database-away.ts';
 import { changeDays, GaveWay, holdDays, readBeside } from './day-changes.ts';
 import { DAY_TABLES } from './day-tables.ts';
 import { createSweeper, type Sweeper } from './sweeper.ts';
@@ -38,6 +39,8 @@ export interface DaysMade {
   refused: string[];
   /** Of the last two: the causes, each once. */
   why: string[];
+  /** Another node changes days, and nothing was looked at. */
+  isElsewhere: boolean;
 }
 
 /** Whoever starts it closes it before the database. */
@@ -48,6 +51,7 @@ export function startDayMaker(deps: {
 }): Pick<Sweeper, 'idle' | 'close'> {
   const { database, clock, log } = deps;
   const told = new Set<string>();
+  let hasRefused = false;
   const ending = new AbortController();
   let forget = (): void => {};
 
@@ -57,13 +61,18 @@ export function startDayMaker(deps: {
   }
 
   async function look(): Promise<void> {
-    const { made, late, left, refused, why } = await makeDays(database, clock.epochMs(), ending.signal);
+    const { made, late, left, refused, why, isElsewhere } = await makeDays(database, clock.epochMs(), ending.signal);
+    if (isElsewhere) {
+      if (hasRefused) lookSoon();
+      return;
+    }
     if (made.length > 0) log.info({ made }, 'partitions of coming days were made');
     if (left.length > 0) log.warn({ left, why }, 'partitions of coming days wait; the next hour tries again');
     const news = late.filter((day) => !told.has(day));
     if (news.length > 0) log.warn({ late: news }, 'calls of these days came before their partitions, and have none');
     for (const day of news) told.add(day);
-    if (refused.length === 0) return;
+    hasRefused = refused.length > 0;
+    if (!hasRefused) return;
     log.error({ refused, why }, 'calls of these days will fail if their tables stay in use; tried again each minute');
     lookSoon();
   }
@@ -90,12 +99,13 @@ export function startDayMaker(deps: {
 }
 
 /**
- * Today's, if it is missing, and those of the days ahead. Where another node is at it there is nothing to tell. When
- * `signal` is aborted it ends soon, with nothing half done.
+ * Today's, if it is missing, and those of the days ahead. When `signal` is aborted it ends soon, with nothing half
+ * done. Rejects when the database is away; what else fails is left, and says why.
  */
 export async function makeDays(database: Database, nowEpochMs: number, signal?: AbortSignal): Promise<DaysMade> {
-  const done: DaysMade = { made: [], late: [], left: [], refused: [], why: [] };
-  await holdDays(database, () => makeMissing(database, nowEpochMs, done, signal));
+  const done: DaysMade = { made: [], late: [], left: [], refused: [], why: [], isElsewhere: false };
+  const outcome = await holdDays(database, 'change', () => makeMissing(database, nowEpochMs, done, signal));
+  done.isElsewhere = outcome instanceof GaveWay;
   done.why = [...new Set(done.why)];
   return done;
 }
@@ -116,7 +126,7 @@ async function makeMissing(
         done.left.push(name);
         continue;
       }
-      const outcome = await makeDay(database, one, nowEpochMs, signal);
+      const outcome = await orWhyNot(makeDay(database, one, nowEpochMs, signal));
       if (outcome === 'made') done.made.push(name);
       if (outcome === 'late') done.late.push(name);
       if (!(outcome instanceof GaveWay)) continue;
@@ -193,14 +203,25 @@ async function takeBackWords(database: Database, why: string[]): Promise<Day[]> 
   const still: Day[] = [];
   for (const said of await database.query<Day>(SAID, [DAY_TABLES])) {
     const { parent, day } = said;
-    const outcome = await changeDays(database, { parent, lockLimitMs: LOCK_LIMIT_MS }, (tx) =>
+    const allowed = changeDays(database, { parent, lockLimitMs: LOCK_LIMIT_MS }, (tx) =>
       tx.query(STEP, [parent, day, 'allow']),
     );
+    const outcome = await orWhyNot(allowed);
     if (!(outcome instanceof GaveWay)) continue;
     still.push(said);
     why.push(outcome.why);
   }
   return still;
+}
+
+/** What fails of one day, and of what its table refuses, keeps no other from being made. */
+async function orWhyNot<Result>(work: Promise<Result>): Promise<Result | GaveWay> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isServerGone(error)) throw error;
+    return new GaveWay(String((error as Error).message));
+  }
 }
 
 /** What the rests say that they have no rows of. */

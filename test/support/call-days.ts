@@ -57,7 +57,7 @@ export async function isThere(db: Queryable, table: string): Promise<boolean> {
   return row!.there;
 }
 
-export const NOTHING_MADE: DaysMade = { made: [], late: [], left: [], refused: [], why: [] };
+export const NOTHING_MADE: DaysMade = { made: [], late: [], left: [], refused: [], why: [], isElsewhere: false };
 
 /** As `makeDays` names what it has made: of both tables, day by day. */
 export const namesOf = (fromMs: number, days: number): string[] =>

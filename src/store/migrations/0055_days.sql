@@ -2,8 +2,8 @@
 -- Partitions by day: of tables whose rows belong to a call, by the call's id, a UUIDv7, which begins with the time at which it was made.
 -- `docs/decisions/partitions.md` says why they are so. `src/store/day-maker.ts` makes the days, `src/retention/day-removal.ts` drops them.
 
--- All names of functions are qualified: where anybody may create functions in this schema, one of his would else be taken that fits its
--- arguments better, and be run by those below with the rights of the tables' owner.
+-- In what runs later, with the rights of the tables' owner, all names of functions are qualified: where anybody may create functions in
+-- this schema, one of his would else be taken that fits its arguments better.
 
 -- The least id that can be made at that time.
 CREATE FUNCTION first_id_of(at timestamptz) RETURNS uuid LANGUAGE sql STABLE AS $$
@@ -96,7 +96,8 @@ END
 $$;
 
 -- `made`; `there`: some partition has ids of that day already; `late`: the rest has many rows of it, and they stay there. A few are
--- moved. What is made apart and then attached locks the rest alone, and not its table.
+-- moved. What is made apart and then attached locks the rest alone, and not its table; but where the day is in use, or is about to be, its
+-- table too: who has chosen the rest for a row of it, and waits for it, would be refused, and who reads would find the row gone.
 CREATE FUNCTION make_day(parent text, day date) RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET enable_seqscan = off AS $$
 DECLARE
   part text;
@@ -104,6 +105,7 @@ DECLARE
   low uuid;
   high uuid;
   is_late boolean;
+  is_used boolean;
 BEGIN
   PERFORM assert_days_of(parent);
   PERFORM assert_read_committed();
@@ -112,8 +114,7 @@ BEGIN
   rest := parent || '_rest';
   low := first_id_of_day(day);
   high := first_id_of_day(day + 1);
-  IF pg_catalog.to_regclass(pg_catalog.quote_ident(part)) IS NOT NULL OR EXISTS (
-    SELECT 1 FROM day_partitions d WHERE d.parent = make_day.parent AND d.to_id > low AND (d.from_id IS NULL OR d.from_id < high)) THEN
+  IF EXISTS (SELECT 1 FROM day_partitions d WHERE d.parent = make_day.parent AND d.to_id > low AND (d.from_id IS NULL OR d.from_id < high)) THEN
     RETURN 'there';
   END IF;
   EXECUTE pg_catalog.format('SELECT EXISTS (SELECT 1 FROM %I WHERE call_uuid >= $1 AND call_uuid < $2 OFFSET 1000)', rest)
@@ -121,11 +122,21 @@ BEGIN
   IF is_late THEN
     RETURN 'late';
   END IF;
+  EXECUTE pg_catalog.format('SELECT EXISTS (SELECT 1 FROM %I WHERE call_uuid >= $1 AND call_uuid < $2)', rest)
+    INTO is_used USING low, high;
+  is_used := is_used OR low < first_id_of(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) interval '1 day');
   EXECUTE pg_catalog.format('CREATE TABLE %I (LIKE %I INCLUDING ALL EXCLUDING IDENTITY)', part, parent);
   PERFORM copy_rights(parent, part);
   -- In the order of whoever analyses the table.
-  EXECUTE pg_catalog.format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
+  EXECUTE pg_catalog.format('LOCK TABLE ONLY %I IN %s MODE', parent, CASE WHEN is_used THEN 'ACCESS EXCLUSIVE' ELSE 'SHARE UPDATE EXCLUSIVE' END);
   EXECUTE pg_catalog.format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', rest);
+  IF NOT is_used THEN
+    EXECUTE pg_catalog.format('SELECT EXISTS (SELECT 1 FROM %I WHERE call_uuid >= $1 AND call_uuid < $2)', rest)
+      INTO is_used USING low, high;
+    IF is_used THEN
+      RAISE lock_not_available USING MESSAGE = pg_catalog.format('somebody writes rows of %s now', day);
+    END IF;
+  END IF;
   EXECUTE pg_catalog.format(
     'WITH late AS (DELETE FROM %I WHERE call_uuid >= $1 AND call_uuid < $2 RETURNING *) INSERT INTO %I SELECT * FROM late', rest, part)
     USING low, high;
@@ -150,6 +161,10 @@ BEGIN
     WHERE c.conrelid = pg_catalog.to_regclass(pg_catalog.quote_ident(rest))::oid AND c.conname::text = word);
   IF step = 'refuse' AND NOT is_said THEN
     PERFORM assert_near(day);
+    -- Whatever the clock of who asks says.
+    IF first_id_of_day(day) < first_id_of(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) interval '1 day') THEN
+      RAISE invalid_parameter_value USING MESSAGE = pg_catalog.format('%s is too near for its rows to be refused', day);
+    END IF;
     EXECUTE pg_catalog.format('ALTER TABLE %I ADD CONSTRAINT %I CHECK (call_uuid < %L OR call_uuid >= %L) NOT VALID', rest, word,
                               first_id_of_day(day), first_id_of_day(day + 1));
   ELSIF step = 'check' THEN
@@ -198,7 +213,8 @@ DECLARE
 BEGIN
   PERFORM assert_read_committed();
   EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent);
-  EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I)', parent) INTO is_used;
+  -- From the newest on: the oldest may all be dead.
+  EXECUTE format('SELECT EXISTS (SELECT 1 FROM (SELECT 1 FROM %I ORDER BY call_uuid DESC LIMIT 1) AS newest)', parent) INTO is_used;
   SELECT pg_get_constraintdef(oid) INTO key FROM pg_constraint WHERE conrelid = parent::regclass AND contype = 'p';
   SELECT substring(pg_get_constraintdef(oid) FROM '''([0-9a-f-]{36})''')::uuid INTO STRICT until_id
     FROM pg_constraint WHERE conrelid = parent::regclass AND conname = 'until_days';
@@ -231,6 +247,10 @@ DECLARE
   owner text;
   name text;
 BEGIN
+  IF (SELECT count(DISTINCT relowner) FROM pg_class WHERE oid IN ('call_turns'::regclass, 'call_events'::regclass)) > 1 THEN
+    RAISE invalid_parameter_value USING MESSAGE =
+      'call_turns and call_events are of two roles, and their days are made by one: give both to one (ALTER TABLE … OWNER TO …), and migrate again.';
+  END IF;
   FOR owner IN SELECT DISTINCT pg_get_userbyid(relowner)::text FROM pg_class WHERE oid IN ('call_turns'::regclass, 'call_events'::regclass) LOOP
     IF NOT has_schema_privilege(owner::name, current_schema()::text, 'CREATE') THEN
       RAISE insufficient_privilege USING MESSAGE = format(

@@ -166,6 +166,26 @@ describe('a day of which nothing is kept', () => {
 });
 
 describe('a day of which something is kept', () => {
+  it('is looked at by one node at a time', async () => {
+    const other = await session();
+    await other.query(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('parley.days.look', 0))`);
+    expect(await dropNow()).toEqual([]);
+    await other.query('COMMIT');
+    expect(await dropNow()).toEqual(expect.arrayContaining([turns(), events()]));
+  });
+
+  it('is left when the database goes away, and so are the others: that is told', async () => {
+    let tries = 0;
+    const transaction: Database['transaction'] = async (work) => {
+      tries++;
+      if (tries > 1) throw Object.assign(new Error('gone'), { code: '08006' });
+      return api.database.transaction(work);
+    };
+    const gone = dropDays({ database: { ...api.database, transaction }, log: silent }, api.clock.epochMs());
+    await expect(gone).rejects.toMatchObject({ code: '08006' });
+    expect(tries).toBe(2);
+  });
+
   it('stays for one held call, whose rows stay; those of the others are removed; released, it is dropped', async () => {
     const [held, free] = [await ended(0), await ended(1)];
     const at = new Date(api.clock.epochMs());

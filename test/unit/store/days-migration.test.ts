@@ -127,6 +127,10 @@ describe('a database of before', () => {
         });
         await writer.query(`UPDATE calls SET name = $2 WHERE call_uuid = $1`, [live, String(written)]);
         await writer.query('COMMIT');
+        const read = { name: 'read', text: 'SELECT 1 FROM call_turns WHERE call_uuid = $1', values: [live] };
+        expect((await writer.query(read)).rowCount).toBe(Math.min(written, 5));
+        const erase = { name: 'erase', text: `DELETE FROM call_turns WHERE call_uuid = $1 AND turn_id = 't5'` };
+        await writer.query({ ...erase, values: [live] });
       }
     })();
     await migrate(test.connectionString);
@@ -136,7 +140,7 @@ describe('a database of before', () => {
       `SELECT (SELECT count(*)::int FROM call_events WHERE call_uuid = $1) AS events, (SELECT count(*)::int FROM call_turns WHERE call_uuid = $1) AS turns`,
       [live],
     );
-    expect(count).toEqual({ events: written, turns: Math.min(written, 5) });
+    expect(count).toEqual({ events: written, turns: Math.min(written, 4) });
   });
 
   it('is not read under a lock that others wait for, when the tables change places', async () => {
@@ -200,6 +204,20 @@ describe('a database of before', () => {
     }
   });
 
+  it('whose tables are of two roles is left as it is, and it is said what to do', async () => {
+    const owner = `owner_${test.connectionString.replace(/.*test_|\?.*/g, '')}`;
+    await test.database.query(`CREATE ROLE ${owner}`);
+    try {
+      await test.database.query(`ALTER TABLE call_turns OWNER TO ${owner}`);
+      await expect(migrate(test.connectionString)).rejects.toThrow(/give both to one .* and migrate again/);
+      await test.database.query('ALTER TABLE call_turns OWNER TO CURRENT_USER');
+      await migrate(test.connectionString);
+    } finally {
+      await test.database.query(`DROP OWNED BY ${owner}`);
+      await test.database.query(`DROP ROLE ${owner}`);
+    }
+  });
+
   it('takes calls for two months wherever the migration was broken off, and it goes on from there', async () => {
     await fill(3);
     const latest = midnightBefore(Date.now()) + 61 * DAY_MS - 1;
@@ -210,6 +228,15 @@ describe('a database of before', () => {
       await talk(test.database, callUuid);
       expect(Object.values(await placesOf(test.database, callUuid))).toEqual([2, 1]);
     }
+  });
+
+  it('is told, where it is broken off there, by when it has to go on', async () => {
+    await fill(1);
+    await migrateUpTo(55);
+    const report = await session();
+    await report.query('BEGIN; SELECT 1 FROM call_turns LIMIT 1');
+    const due = `before ${dayOf(midnightBefore(Date.now()) + 61 * DAY_MS)}`;
+    await expect(migrate(test.connectionString, { giveUpAfterMs: 1 })).rejects.toThrow(due);
   });
 
   it.each([54, 55, 57, 58])('waits in file %i for an autovacuum, and holds up nobody meanwhile', async (upTo) => {
