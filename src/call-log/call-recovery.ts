@@ -27,11 +27,11 @@ interface Row {
   data: { what?: RecoveryKind; atMs?: number; gapMs?: number; message?: string };
 }
 
-/** Only of calls that the search knows to have one, so that a page of others reads no events. */
+/** Only of calls that the search knows to have one, so that a page of others reads no events; of these days alone. */
 const READ = `
   SELECT e.call_uuid AS "callUuid", e.kind, e.at, e.data
     FROM call_search s JOIN call_events e ON e.call_uuid = s.call_uuid
-   WHERE s.call_uuid = ANY ($1::uuid[]) AND s.document @@ $2::tsquery
+   WHERE s.call_uuid = ANY ($1::uuid[]) AND s.document @@ $2::tsquery AND e.call_uuid = ANY ($1::uuid[])
      AND (e.kind = 'recovery' OR e.kind = 'media.claimed' AND (e.data ->> 'epoch')::int > 1)
    ORDER BY e.id`;
 

@@ -24,6 +24,7 @@ import { createCallRefusals } from '../overview/call-refusals.ts';
 import { createRecordingLinks } from '../recordings/recording-links.ts';
 import { createSealer } from '../sealing/sealer.ts';
 import { type Database, openDatabase } from '../store/database.ts';
+import { startDayMaker } from '../store/day-maker.ts';
 import { createDueLook } from '../store/due-look.ts';
 import { createServerSessions } from '../store/server-sessions.ts';
 import type { TraceExporter } from '../tracing/trace-exporter.ts';
@@ -52,6 +53,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
   const database = connect(DATABASE_CONNECTIONS);
   const webhookDatabase = connect(WEBHOOK_CONNECTIONS);
   const due = createDueLook({ database, clock });
+  const days = startDayMaker({ database, clock, log });
   const masterKeys = await openMasterKeys(config, { database, clock, log, due });
   const sealer = createSealer(masterKeys);
   await refuseOtherKey(database, sealer);
@@ -113,6 +115,7 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
 
     async close(): Promise<void> {
       await due.close();
+      await days.close();
       await traces?.close();
       metrics.close();
       await webhooks.close();

@@ -10,6 +10,7 @@ import { checkCarriers } from './carrier-checks.ts';
 import { CHECK_LIMIT_MS, type CheckResult, fail, ok, processLimitMs, runCheck } from './check.ts';
 import { checkConnections } from './connection-checks.ts';
 import { checkDatabase } from './database-checks.ts';
+import { checkDays } from './day-checks.ts';
 import { type DoctorSettings, loadDoctorSettings } from './doctor-settings.ts';
 import { checkDisk, checkMediaParts, checkNode, checkOpenFiles } from './machine-checks.ts';
 import { checkKeyOfDatabase, checkMasterKey } from './master-key-checks.ts';
@@ -77,6 +78,7 @@ async function checkStored(settings: DoctorSettings, isRunning: boolean, deps: D
         deps.limitMs,
       )),
       ...(await checkWaitingRecordings(database)),
+      ...(await runCheck('days', () => checkDays(database), deps.limitMs)),
       ...(deps.engineSpeedEntry === undefined
         ? []
         : await runCheck('calls at once', () => checkCarried(database, settings, deps), deps.limitMs)),

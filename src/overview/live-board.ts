@@ -269,7 +269,10 @@ interface EventRow {
   action: string | null;
 }
 
-/** What was told after the event that was read last, by call; calls in which nothing was are not in it. */
+/**
+ * What was told after the event that was read last, by call; calls in which nothing was are not in it. That the calls
+ * are named twice is for the planner: it looks at the partitions of their days alone.
+ */
 async function newWords(database: Queryable, afterIds: ReadonlyMap<string, string>): Promise<Map<string, Words>> {
   const rows = await database.query<EventRow>(
     `SELECT e.call_uuid AS "callUuid", e.id::text AS id, e.kind, e.at, e.data -> 'turn' ->> 'role' AS role,
@@ -278,7 +281,7 @@ async function newWords(database: Queryable, afterIds: ReadonlyMap<string, strin
             e.data ->> 'who' AS who, e.data ->> 'phase' AS phase,
             CASE WHEN e.data ->> 'result' = 'done' THEN e.data ->> 'action' END AS action
      FROM unnest($1::uuid[], $2::bigint[]) AS asked (call_uuid, after_id)
-     JOIN call_events e ON e.call_uuid = asked.call_uuid AND e.id > asked.after_id
+     JOIN call_events e ON e.call_uuid = asked.call_uuid AND e.call_uuid = ANY ($1::uuid[]) AND e.id > asked.after_id
        AND e.kind IN ('turn', 'latency', 'speech', 'control', 'takeover')
      -- Not of the text that the answer has, in which 10 comes before 9.
      ORDER BY e.id`,

@@ -3,6 +3,7 @@
  * control; any number of nodes may run it, since each removal locks its call. Holds stop it.
  * All kinds of a call are looked at in one pass over the calls that have any left, a window at a time in the order of
  * their ends: each statement reads so many calls and no more, however many there are and however few are due.
+ * Days of events and turns in which it has left no row are dropped, and late rows of its calls (`day-removal.ts`).
  * What it does cannot be undone, so it does not trust a wall clock that was just set: time that the monotonic clock
  * does not know of puts off one hour's purge.
  */
@@ -14,6 +15,7 @@ import type { Database } from '../store/database.ts';
 import { PLAN_EACH_TIME } from '../store/statements.ts';
 import { createSweeper } from '../store/sweeper.ts';
 import { type DeleteDeps, deleteCallParts } from './call-log-delete.ts';
+import { dropDays, type LookedAt } from './day-removal.ts';
 import { DEFAULT_RETENTION_DAYS } from './retention-rules.ts';
 
 export interface RetentionPurge {
@@ -102,6 +104,7 @@ export function createRetentionPurge(deps: PurgeDeps): RetentionPurge {
   const figures = { removedParts: 0, putOff: 0, failed: 0 };
   let clockSetAtMs = Number.NEGATIVE_INFINITY;
   let wallOffsetMs = clock.epochMs() - clock.nowMs();
+  const lookedAt: LookedAt = new Map();
   let closed = false;
 
   async function run(only?: { workspaceId: string; mostCalls?: number }): Promise<PurgeReport> {
@@ -131,6 +134,7 @@ export function createRetentionPurge(deps: PurgeDeps): RetentionPurge {
       if (window.seen < WINDOW) break;
       after = window.last;
     }
+    if (only === undefined) await dropDays(deps, clock.epochMs(), () => closed, lookedAt);
     figures.removedParts += Object.values(removed).reduce((sum, calls) => sum + calls, 0);
     return { removed, putOff: false, more };
   }

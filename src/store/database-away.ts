@@ -9,6 +9,7 @@
 const PASSING_CLASSES = new Set(['08', '53', '55', '57', '58', '40', 'XX']);
 /** The server ends sessions (57P01, 57P02) or takes no new ones (57P03), which it also says while it starts. */
 const SHUTDOWN_CODES = new Set(['57P01', '57P02', '57P03']);
+const STATEMENT_ALONE = /^(?:40|53|55|XX)...$|^57014$/;
 const UNANSWERED = 'Query read timeout';
 const NO_SESSION = 'timeout exceeded when trying to connect';
 const DRIVER_FAILURES =
@@ -36,6 +37,12 @@ export function foundNoSession(error: unknown): boolean {
 /** The connection still waits for that answer: whatever is asked next would wait behind it. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === UNANSWERED;
+}
+
+/** As `isDatabaseAway`, but not of a statement alone that was given up: another may be answered. */
+export function isServerGone(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return isDatabaseAway(error) && !(typeof code === 'string' && STATEMENT_ALONE.test(code));
 }
 
 /** The server said that it goes away, or takes no sessions now: none of those it still has will be of use. */

@@ -16,8 +16,13 @@ export interface Queryable {
 
 export interface Database extends Queryable {
   /** Runs `work` between BEGIN and COMMIT; a throw rolls back and is passed on. */
-  transaction<Result>(work: (tx: Queryable) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (tx: Queryable) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
   close(): Promise<void>;
+}
+
+interface TransactionOptions {
+  /** The server is taken for gone where a statement has no answer for so long; default: as the address says. */
+  answerLimitMs?: number;
 }
 
 export interface DatabaseOptions {
@@ -59,7 +64,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     client: pg.PoolClient,
     sql: string,
     parameters: readonly unknown[] = [],
-  ): Promise<Row[]> => (await client.query<Row>(statements.of(sql, parameters))).rows;
+    answerLimitMs?: number,
+  ): Promise<Row[]> => {
+    const statement = statements.of(sql, parameters);
+    if (answerLimitMs !== undefined) statement.query_timeout = answerLimitMs;
+    return (await client.query<Row>(statement)).rows;
+  };
 
   return {
     async query<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]> {
@@ -74,12 +84,12 @@ export function openDatabase(options: DatabaseOptions): Database {
         release(client, broken);
       }
     },
-    async transaction(work) {
+    async transaction(work, { answerLimitMs } = {}) {
       const client = await pool.connect();
       let broken = false;
       try {
         await client.query('BEGIN');
-        const tx: Queryable = { query: (sql, parameters) => ask(client, sql, parameters) };
+        const tx: Queryable = { query: (sql, parameters) => ask(client, sql, parameters, answerLimitMs) };
         const tell = beginTelling(tx);
         const result = await work(tx);
         await client.query('COMMIT');

@@ -1,4 +1,7 @@
-/** Vitest global setup: one embedded PostgreSQL for the whole test run, with a migrated template that tests copy. */
+/**
+ * Vitest global setup: one embedded PostgreSQL for the whole test run, with a migrated template that tests copy. With
+ * TEST_DATABASE_URL (a superuser's, of a database `parley`) it is that server's, of whatever version.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,17 +18,28 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'parley-test-'));
-  const postgres = await startEmbeddedPostgres({ dataDir, volatile: true, log: () => {} });
+  const postgres = await startServer();
   const server = postgres.connectionString.replace(/\/[^/]*$/, '');
   const admin = openDatabase({ connectionString: postgres.connectionString, maxConnections: 1, onIdleError: () => {} });
+  await admin.query('DROP DATABASE IF EXISTS parley_template');
   await admin.query('CREATE DATABASE parley_template');
   await admin.close();
   await migrate(`${server}/parley_template`);
   project.provide('databaseServer', server);
-  return async () => {
-    await postgres.stop();
-    rmSync(placeDatabase(dataDir).home, { recursive: true, force: true });
-    rmSync(dataDir, { recursive: true, force: true });
+  return postgres.stop;
+}
+
+async function startServer(): Promise<{ connectionString: string; stop(): Promise<void> }> {
+  const { TEST_DATABASE_URL: connectionString } = process.env;
+  if (connectionString !== undefined) return { connectionString, stop: async () => {} };
+  const dataDir = mkdtempSync(join(tmpdir(), 'parley-test-'));
+  const postgres = await startEmbeddedPostgres({ dataDir, volatile: true, log: () => {} });
+  return {
+    connectionString: postgres.connectionString,
+    async stop() {
+      await postgres.stop();
+      rmSync(placeDatabase(dataDir).home, { recursive: true, force: true });
+      rmSync(dataDir, { recursive: true, force: true });
+    },
   };
 }

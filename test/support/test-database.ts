@@ -12,7 +12,8 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** `template`: what it is a copy of; default the migrated one. */
+export async function createTestDatabase(template = 'parley_template'): Promise<TestDatabase> {
   const server = inject('databaseServer');
   const name = `test_${randomBytes(6).toString('hex')}`;
   const run = async (sql: string): Promise<void> => {
@@ -30,7 +31,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await admin.close();
     }
   };
-  await run(`CREATE DATABASE ${name} TEMPLATE parley_template`);
+  await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   return {
     connectionString: within(`${server}/${name}`),
     close: () => run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
@@ -46,9 +47,12 @@ export interface OpenTestDatabase extends TestDatabase {
 }
 
 /** With connections to it, which `close` ends first. */
-export async function openTestDatabase(options: { maxConnections?: number } = {}): Promise<OpenTestDatabase> {
-  const made = await createTestDatabase();
-  const database = openDatabase({ ...options, connectionString: made.connectionString, onIdleError: () => {} });
+export async function openTestDatabase(
+  options: { maxConnections?: number; template?: string } = {},
+): Promise<OpenTestDatabase> {
+  const { template, ...pool } = options;
+  const made = await createTestDatabase(template);
+  const database = openDatabase({ ...pool, connectionString: made.connectionString, onIdleError: () => {} });
   return {
     ...made,
     database,

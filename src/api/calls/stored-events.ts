@@ -27,7 +27,10 @@ export interface CallNews {
   isSettled: boolean;
 }
 
-/** What is new of each call, after the id that it has got to; one that is gone is not in it. All at one moment. */
+/**
+ * What is new of each call, after the id that it has got to; one that is gone is not in it. All at one moment. That the
+ * calls are named twice is for the planner: it looks at the partitions of their days alone.
+ */
 export async function readNews(
   database: Queryable,
   afterIds: ReadonlyMap<string, string>,
@@ -41,7 +44,8 @@ export async function readNews(
                    SELECT 1 FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id
                    WHERE e.call_uuid = c.call_uuid AND d.state = 'pending') END AS "isSettled",
             coalesce((SELECT jsonb_agg(jsonb_build_object('id', e.id::text, 'at', e.at, 'kind', e.kind, 'data', e.data) ORDER BY e.id)
-                        FROM call_events e WHERE e.call_uuid = c.call_uuid AND e.id > asked.after_id), '[]') AS events
+                        FROM call_events e
+                       WHERE e.call_uuid = c.call_uuid AND e.call_uuid = ANY ($1::uuid[]) AND e.id > asked.after_id), '[]') AS events
        FROM unnest($1::uuid[], $2::bigint[]) AS asked (call_uuid, after_id) JOIN calls c ON c.call_uuid = asked.call_uuid`,
     [[...afterIds.keys()], [...afterIds.values()]],
   );

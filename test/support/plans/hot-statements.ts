@@ -99,6 +99,7 @@ export const HOT_STATEMENTS: readonly HotStatement[] = [
   { name: 'home: why nothing was dialled', has: /^SELECT c\.ended_reason AS reason/, most: A_DAY },
   { name: 'home: what waits', has: /AS "oldestAt" FROM webhook_endpoints p/, most: WHAT_WAITS },
   { name: 'retention: the next window', has: /WITH seen AS MATERIALIZED/, most: A_BATCH },
+  { name: 'retention: calls with rows in a day', has: /^WITH RECURSIVE seen AS/, most: A_BATCH },
   { name: 'retention: turns', has: /^DELETE FROM call_turns WHERE call_uuid = \$1/, most: A_CALL },
   { name: 'retention: events', has: /^DELETE FROM call_events WHERE call_uuid = \$1 RETURNING/, most: A_CALL },
   {

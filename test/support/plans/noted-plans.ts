@@ -8,7 +8,8 @@ import { closeSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Database, Queryable } from '../../../src/store/database.ts';
-import { PLAN_EACH_TIME } from '../../../src/store/statements.ts';
+import { NAMES_DAYS } from '../../../src/store/day-tables.ts';
+import { isPlannedEachTime, PLAN_EACH_TIME } from '../../../src/store/statements.ts';
 import type { NotedPlan, PlanNode } from './judge-plans.ts';
 
 export interface PlanNotes {
@@ -47,7 +48,7 @@ Client.prototype.connect = function (...asked) {
 };
 Client.prototype.query = function (...asked) {
   const text = (typeof asked[0] === 'string' ? asked[0] : asked[0]?.text) ?? '';
-  if (!text.startsWith('${PLAN_EACH_TIME}')) return query.apply(this, asked);
+  if (!text.startsWith('${PLAN_EACH_TIME}') && !${NAMES_DAYS}.test(text)) return query.apply(this, asked);
   return (async () => {
     await query.call(this, '${CUSTOM}').catch(() => {});
     try {
@@ -130,7 +131,7 @@ export async function openNoting(connectionString: string): Promise<NotingDataba
   const asked: Queryable = {
     query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
       const run = async (): Promise<Row[]> => {
-        await client.query(sql.startsWith(PLAN_EACH_TIME) ? CUSTOM : GENERIC);
+        await client.query(isPlannedEachTime(sql) ? CUSTOM : GENERIC);
         return (await client.query<Row>(sql, [...parameters])).rows;
       };
       const answer = last.then(run);

@@ -8,12 +8,15 @@ import { migrationFaults } from '../../support/migration-faults.ts';
 const LAST_BEFORE_THE_RULE = 50;
 
 /** By file: why it need not hold. */
-const EXCUSED: Readonly<Record<string, string>> = {};
+const EXCUSED: Readonly<Record<string, string>> = {
+  '0053_call_events_key': 'the table has its partitions from 0058 on',
+};
 
 const FAULTY: [string, RegExp][] = [
   ['CREATE INDEX calls_x ON calls (carrier)', /CONCURRENTLY/],
   ['CREATE UNIQUE INDEX calls_x ON calls (carrier)', /CONCURRENTLY/],
   ['CREATE INDEX CONCURRENTLY IF NOT EXISTS x ON calls (carrier); SELECT 1', /file of its own/],
+  ['CREATE INDEX CONCURRENTLY IF NOT EXISTS x ON call_events (kind)', /partitions/],
   ["UPDATE calls SET status = 'x'", /batches/],
   ['ALTER TABLE calls ADD CONSTRAINT c CHECK (epoch > 0)', /NOT VALID/],
   ['ALTER TABLE calls ADD COLUMN other uuid REFERENCES users (id)', /NOT VALID/],

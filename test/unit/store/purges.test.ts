@@ -150,8 +150,9 @@ describe('old rows are removed in bounded statements that an index leads to them
     const { eraser } = api.recordings;
     const purge = createRetentionPurge({ database, clock: api.clock, log: pino({ level: 'silent' }), eraser });
     expect((await purge.run()).removed).toMatchObject({ metadata: 1, recording: 0 });
-    expect(watching.rows).toEqual([1, 1, 1]);
-    for (const plan of watching.plans) expect(plan).toContain('calls_to_purge');
+    // After them it is asked for days that may be empty: there are none so old, only the two rests, without rows.
+    expect(watching.rows).toEqual([1, 1, 1, 2, 0, 0]);
+    for (const plan of watching.plans.slice(0, 3)) expect(plan).toContain('calls_to_purge');
     const [call] = await api.database.query<{ name: string }>('SELECT name FROM calls WHERE call_uuid = $1', [
       due!.call_uuid,
     ]);

@@ -1,7 +1,8 @@
 /** Which statements get a name, and that real connections take them. */
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
-import { createStatements, PLAN_EACH_TIME } from '../../../src/store/statements.ts';
+import { DAY_TABLES } from '../../../src/store/day-tables.ts';
+import { createStatements, isPlannedEachTime, PLAN_EACH_TIME } from '../../../src/store/statements.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 
 test('a text is named from its third time on, always alike, and other texts otherwise', () => {
@@ -18,6 +19,35 @@ test('a statement that must be planned each time has no name', () => {
   const statements = createStatements();
   const sql = `${PLAN_EACH_TIME} SELECT 1`;
   for (let time = 0; time < 5; time++) expect(statements.of(sql, [])).toEqual({ text: sql, values: [] });
+});
+
+test.each(DAY_TABLES)('what names %s is planned for its calls, wherever in the text it stands', (table) => {
+  const texts = [
+    `SELECT 1 FROM ${table} WHERE call_uuid = $1`,
+    `SELECT 1 FROM calls c\n JOIN ${table} e ON e.call_uuid = c.call_uuid`,
+    `SELECT 1 FROM calls, ${table} AS e`,
+    `DELETE FROM ${table} WHERE call_uuid = $1`,
+    `UPDATE ${table} SET call_uuid = $1`,
+    `SELECT (SELECT to_jsonb(found) FROM (SELECT 1 FROM ${table}) AS found) AS r0`,
+    `WITH told AS (INSERT INTO ${table} (call_uuid) VALUES ($1)) SELECT 1 FROM ${table}`,
+    // Not as everybody writes it: rather planned once too often.
+    `insert into  ${table} (call_uuid) VALUES ($1)`,
+  ];
+  const statements = createStatements();
+  for (const sql of texts) {
+    expect(isPlannedEachTime(sql)).toBe(true);
+    for (let time = 0; time < 5; time++) expect(statements.of(sql, []).name).toBeUndefined();
+  }
+});
+
+test.each(DAY_TABLES)('what writes rows into %s, or names one of its partitions, keeps its plan', (table) => {
+  const texts = [
+    `INSERT INTO ${table} (call_uuid) VALUES ($1) RETURNING id`,
+    `WITH told AS (INSERT INTO ${table} (call_uuid) SELECT call_uuid FROM calls ON CONFLICT DO NOTHING) SELECT 1`,
+    `SELECT 1 FROM ${table}_rest`,
+    `SELECT 1 FROM ${table}_20261127`,
+  ];
+  for (const sql of texts) expect(isPlannedEachTime(sql)).toBe(false);
 });
 
 test('at most 300 names, however many texts come', () => {

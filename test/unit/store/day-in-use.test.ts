@@ -1,0 +1,109 @@
+/** A day that is made late, while its calls are written, read and erased. */
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { makeDays } from '../../../src/store/day-maker.ts';
+import {
+  DAY_MS,
+  dayOf,
+  idAt,
+  midnightBefore,
+  NOTHING_MADE,
+  namesOf,
+  partitionOf,
+  placesOf,
+  talk,
+} from '../../support/call-days.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
+
+let test: OpenTestDatabase;
+let today: number;
+beforeAll(async () => {
+  test = await openTestDatabase();
+  today = midnightBefore(Date.now());
+});
+afterAll(() => test.close());
+
+const sessions: pg.Client[] = [];
+afterEach(async () => {
+  for (const client of sessions.splice(0)) await client.end();
+});
+async function session(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: test.connectionString });
+  sessions.push(client);
+  await client.connect();
+  return client;
+}
+
+/** Sessions that wait for a table. */
+async function waiting(): Promise<number> {
+  const [row] = await test.database.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND relation IS NOT NULL
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  );
+  return row!.count;
+}
+
+const MAKE = `SELECT make_day('call_turns', $1::date) AS made`;
+
+describe('a day that is made late', () => {
+  it.each([
+    ['of which the rest has rows', 40, true],
+    ['that has begun', -4, false],
+    ['that begins tomorrow', 0, false],
+  ])('%s takes what is written meanwhile, and its rows are found', async (_what, days, hasRows) => {
+    const at = today + days * DAY_MS;
+    if (days === 0) await test.database.query(`DROP TABLE ${partitionOf('call_turns', at)}`);
+    const [there, erased, written] = [1, 2, 3].map((number) => idAt(at + number, number));
+    for (const callUuid of hasRows ? [there!, erased!] : []) await talk(test.database, callUuid);
+    const maker = await session();
+    await maker.query('BEGIN');
+    expect((await maker.query(MAKE, [dayOf(at)])).rows).toEqual([{ made: 'made' }]);
+    const insert = 'INSERT INTO call_turns (call_uuid, turn_id, position, turn) VALUES ($1, $2, 1, $3) RETURNING 1';
+    const doings: [sql: string, values: unknown[]][] = [
+      [insert, [written, 't1', {}]],
+      ['SELECT 1 FROM call_turns WHERE call_uuid = $1', [there]],
+      ['DELETE FROM call_turns WHERE call_uuid = $1 RETURNING 1', [erased]],
+    ];
+    const asked = await Promise.all(doings.map(async ([sql, values]) => ({ client: await session(), sql, values })));
+    const done = Promise.allSettled(asked.map(({ client, sql, values }) => client.query(sql, values)));
+    await eventually('all to wait', async () => (await waiting()) === doings.length);
+    await maker.query('COMMIT');
+    const found = (await done).map((one) => (one.status === 'fulfilled' ? one.value.rowCount : String(one.reason)));
+    expect(found).toEqual(hasRows ? [1, 1, 1] : [1, 0, 0]);
+    expect(await placesOf(test.database, written!)).toEqual({ [partitionOf('call_turns', at)]: 1 });
+  });
+
+  it('waits for who writes a row of it, and comes in the next hour', async () => {
+    const at = today + 60 * DAY_MS;
+    const callUuid = idAt(at + 3 * DAY_MS);
+    const writer = await session();
+    await writer.query('BEGIN');
+    await writer.query(`INSERT INTO call_turns (call_uuid, turn_id, position, turn) VALUES ($1, 't1', 1, '{}')`, [
+      callUuid,
+    ]);
+    const maker = await session();
+    const making = maker.query(MAKE, [dayOf(at + 3 * DAY_MS)]).then(
+      () => 'made',
+      ({ code }: { code: string }) => code,
+    );
+    await eventually('the maker to wait', async () => (await waiting()) === 1);
+    await writer.query('COMMIT');
+    expect(await making).toBe('55P03');
+    const { made, left } = await makeDays(test.database, at);
+    expect([made, left]).toEqual([namesOf(at, 8), []]);
+    expect(await placesOf(test.database, callUuid)).toEqual({ [partitionOf('call_turns', at + 3 * DAY_MS)]: 1 });
+  });
+
+  it('whose name another table has is left, and it is said so each time; those of the other table are made', async () => {
+    const at = today + 80 * DAY_MS;
+    const name = partitionOf('call_events', at + 2 * DAY_MS);
+    await test.database.query(`CREATE TABLE ${name} ()`);
+    const { made, left, why } = await makeDays(test.database, at);
+    expect(left).toContain(`call_events ${dayOf(at + 2 * DAY_MS)}`);
+    expect(why).toEqual([`relation "${name}" already exists`]);
+    expect(made.filter((one) => one.startsWith('call_turns'))).toHaveLength(8);
+    await test.database.query(`DROP TABLE ${name}`);
+    expect(await makeDays(test.database, at)).toEqual({ ...NOTHING_MADE, made: left });
+  });
+});
