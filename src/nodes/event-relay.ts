@@ -21,6 +21,8 @@ const TOLD_FOR_MS = 10_000;
 interface Follow {
   callUuids: string[];
   node: string;
+  /** It shows what is not stored yet, and the same with its id later. Versions of before know nothing of that. */
+  takesEarly?: boolean;
 }
 
 export function createEventRelay(deps: {
@@ -69,14 +71,14 @@ export function createEventRelay(deps: {
       const to = lastNodes.get(callUuid);
       if (to !== undefined) byNode.set(to, [...(byNode.get(to) ?? []), callUuid]);
     }
-    for (const [to, calls] of byNode) wire.tell(to, 'events.follow', { callUuids: calls, node } satisfies Follow);
+    for (const [to, calls] of byNode) wire.tell(to, 'events.follow', { callUuids: calls, node, takesEarly: true } satisfies Follow);
   }
 
-  function follow(callUuid: string, follower: string): void {
+  function follow(callUuid: string, follower: string, takesEarly: boolean): void {
     const name = nameOf(callUuid, follower);
     const former = told.get(name);
     const unsubscribe = bus.subscribe(callUuid, (event) => {
-      if (fromElsewhere.has(event) || (event.isEarly === true && !deps.tellsEarly)) return;
+      if (fromElsewhere.has(event) || (event.isEarly === true && !(deps.tellsEarly && takesEarly))) return;
       wire.tell(follower, 'events.told', event);
     });
     const cancel = clock.after(TOLD_FOR_MS, end);
@@ -90,9 +92,9 @@ export function createEventRelay(deps: {
     told.set(name, end);
   }
 
-  wire.on('events.follow', ({ callUuids, node: follower }: Follow) => {
+  wire.on('events.follow', ({ callUuids, node: follower, takesEarly = false }: Follow) => {
     const isNews = callUuids.some((callUuid) => !told.has(nameOf(callUuid, follower)));
-    for (const callUuid of callUuids) follow(callUuid, follower);
+    for (const callUuid of callUuids) follow(callUuid, follower, takesEarly);
     if (isNews) deps.hurry();
   });
   wire.on('events.told', (event: CallEvent) => {

@@ -260,7 +260,7 @@ describe('events of a call that another node carries', () => {
 
   /** `owner.node` null: the database is away. */
   function rig(tellsEarly = true) {
-    const { clock, wire } = cluster('a', 'b');
+    const { clock, wire } = cluster('a', 'b', 'older');
     const owner: { node: string | null } = { node: 'b' };
     const hurried: string[] = [];
     const asked: string[][] = [];
@@ -286,7 +286,7 @@ describe('events of a call that another node carries', () => {
       });
       return { bus, relay };
     };
-    return { clock, owner, hurried, asked, a: made('a'), b: made('b') };
+    return { clock, wire, owner, hurried, asked, a: made('a'), b: made('b') };
   }
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const pass = async (clock: VirtualClock, seconds: number): Promise<void> => {
@@ -340,6 +340,19 @@ describe('events of a call that another node carries', () => {
     }
   });
 
+  test('that are not stored yet are kept from a version that would show them twice', async () => {
+    const { wire, b } = rig();
+    const told: unknown[] = [];
+    const older = wire('older');
+    older.on('events.told', (one: unknown) => void told.push(one));
+    older.tell('b', 'events.follow', { callUuids: ['c'], node: 'older' });
+    await settled();
+    b.bus.publish({ ...event('hello'), isEarly: true });
+    b.bus.publish(event('hello'));
+    await settled();
+    expect(told).toEqual([expect.not.objectContaining({ isEarly: true })]);
+  });
+
   test('are asked for together where a board begins to follow many calls', async () => {
     const { asked, a } = rig();
     for (const callUuid of ['c', 'd', 'e']) a.bus.subscribe(callUuid, () => {});
@@ -364,7 +377,7 @@ describe('events of a call that another node carries', () => {
 
 describe('what another node has heard of a call and not written', () => {
   function rig() {
-    const { clock, wire } = cluster('a', 'b');
+    const { clock, wire } = cluster('a', 'b', 'older');
     const asked: string[] = [];
     const row = { ownerRun: 'run-b' as string | null };
     let others = ['b'];
