@@ -53,19 +53,22 @@ export async function dropDays(
   isOver: () => boolean = () => false,
   lookedAt: LookedAt = new Map(),
 ): Promise<string[]> {
-  const dropped = await holdDays(deps.database, 'look', () => dropEach(deps, nowEpochMs, isOver, lookedAt));
-  return dropped instanceof GaveWay ? [] : dropped;
+  const dropped: string[] = [];
+  try {
+    await holdDays(deps.database, 'look', () => dropEach(deps, nowEpochMs, { isOver, lookedAt, dropped }));
+  } finally {
+    if (dropped.length > 0) deps.log.info({ days: dropped }, 'days of which nothing is kept were dropped');
+  }
+  return dropped;
 }
 
 async function dropEach(
   { database, log }: { database: Database; log: Logger },
   nowEpochMs: number,
-  isOver: () => boolean,
-  lookedAt: LookedAt,
-): Promise<string[]> {
+  { isOver, lookedAt, dropped }: { isOver(): boolean; lookedAt: LookedAt; dropped: string[] },
+): Promise<void> {
   const now = new Date(nowEpochMs);
   const days = await database.query<Day>(OLD_DAYS, [Object.keys(KIND_OF), Object.values(KIND_OF), now]);
-  const dropped: string[] = [];
   const busy = new Set<string>();
   for (const day of days) {
     if (isOver()) break;
@@ -83,8 +86,6 @@ async function dropEach(
       log.warn({ day: day.name, err: error }, 'a day could not be dropped; the next hour tries again');
     }
   }
-  if (dropped.length > 0) log.info({ days: dropped }, 'days of which nothing is kept were dropped');
-  return dropped;
 }
 
 /** False: it has a row. */

@@ -9,7 +9,7 @@
 const PASSING_CLASSES = new Set(['08', '53', '55', '57', '58', '40', 'XX']);
 /** The server ends sessions (57P01, 57P02) or takes no new ones (57P03), which it also says while it starts. */
 const SHUTDOWN_CODES = new Set(['57P01', '57P02', '57P03']);
-const STATEMENT_ALONE = /^(?:40|53|55|XX)...$|^57014$/;
+const STATEMENT_ALONE = /^(?:40|53|55|58|XX)...$|^57014$/;
 const UNANSWERED = 'Query read timeout';
 const NO_SESSION = 'timeout exceeded when trying to connect';
 const DRIVER_FAILURES =

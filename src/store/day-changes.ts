@@ -17,8 +17,10 @@ const VACUUMS_LIMIT_MS = 3 * VACUUM_LIMIT_MS + 1_000;
 /** Beside running writes; a rest of 100 GB takes no longer. */
 const READ_LIMIT_MS = 600_000;
 const ANSWER_BEHIND_STATEMENT_MS = 2_000;
-/** A node that stands still with the lock on days is put out; a week of two tables takes less. */
-const HELD_LIMIT_MS = 10_800_000;
+/** Networks forget a session that says nothing for minutes, and the lock on days is held for as long as it takes. */
+const BEAT_MS = 60_000;
+/** A node that stands still with it is put out. */
+const HELD_LIMIT_MS = 5 * BEAT_MS;
 
 /** Whatever the database has for a default: what is looked for under a lock has to be seen. */
 const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED';
@@ -31,6 +33,9 @@ const WHY: Readonly<Record<string, string>> = {
   '42704': 'somebody else was faster',
   '25P03': 'this node stood still in the middle of it',
 };
+
+/** The driver has no code for a session that was ended while it said nothing. */
+const STOOD_STILL = /not queryable/;
 
 /** It was not done, and nothing was changed. */
 export class GaveWay {
@@ -57,7 +62,14 @@ export async function holdDays<Result>(
               set_config('idle_in_transaction_session_timeout', $2, true)`,
       [TASK_LOCKS[task], `${HELD_LIMIT_MS}ms`],
     );
-    return row!.isMine ? work() : new GaveWay('another node is at it');
+    if (!row!.isMine) return new GaveWay('another node is at it');
+    // Where it fails the commit does too, and says so.
+    const beat = setInterval(() => void tx.query('SELECT 1').catch(() => {}), BEAT_MS);
+    try {
+      return await work();
+    } finally {
+      clearInterval(beat);
+    }
   });
 }
 
@@ -124,7 +136,8 @@ async function givingWay<Result>(work: () => Promise<Result>): Promise<Result | 
   try {
     return await work();
   } catch (error) {
-    const why = WHY[String((error as { code?: unknown }).code)];
+    const { code, message } = error as { code?: unknown; message?: unknown };
+    const why = WHY[STOOD_STILL.test(String(message)) ? '25P03' : String(code)];
     if (why === undefined) throw error;
     return new GaveWay(why);
   }

@@ -51,6 +51,7 @@ export function startDayMaker(deps: {
 }): Pick<Sweeper, 'idle' | 'close'> {
   const { database, clock, log } = deps;
   const told = new Set<string>();
+  /** A rest refuses rows, or may do so. */
   let hasRefused = false;
   const ending = new AbortController();
   let forget = (): void => {};
@@ -82,6 +83,7 @@ export function startDayMaker(deps: {
     everyMs: EVERY_MS,
     sweep: () =>
       look().catch((error: unknown) => {
+        hasRefused = true;
         lookSoon();
         throw error;
       }),
@@ -126,13 +128,15 @@ async function makeMissing(
         done.left.push(name);
         continue;
       }
-      const outcome = await orWhyNot(makeDay(database, one, nowEpochMs, signal));
+      const outcome = await orFault(makeDay(database, one, nowEpochMs, signal));
       if (outcome === 'made') done.made.push(name);
       if (outcome === 'late') done.late.push(name);
-      if (!(outcome instanceof GaveWay)) continue;
-      done.left.push(name);
-      done.why.push(outcome.why);
-      busy.add(one.parent);
+      if (outcome instanceof Error || outcome instanceof GaveWay) {
+        done.left.push(name);
+        done.why.push(outcome instanceof Error ? outcome.message : outcome.why);
+      }
+      // What is in use is not tried again and again; another fault may be of that day alone.
+      if (outcome instanceof GaveWay) busy.add(one.parent);
     }
   } finally {
     done.refused = (await takeBackWords(database, done.why)).map(({ parent, day }) => `${parent} ${day}`);
@@ -206,21 +210,21 @@ async function takeBackWords(database: Database, why: string[]): Promise<Day[]> 
     const allowed = changeDays(database, { parent, lockLimitMs: LOCK_LIMIT_MS }, (tx) =>
       tx.query(STEP, [parent, day, 'allow']),
     );
-    const outcome = await orWhyNot(allowed);
-    if (!(outcome instanceof GaveWay)) continue;
+    const outcome = await orFault(allowed);
+    if (!(outcome instanceof Error || outcome instanceof GaveWay)) continue;
     still.push(said);
-    why.push(outcome.why);
+    why.push(outcome instanceof Error ? outcome.message : outcome.why);
   }
   return still;
 }
 
 /** What fails of one day, and of what its table refuses, keeps no other from being made. */
-async function orWhyNot<Result>(work: Promise<Result>): Promise<Result | GaveWay> {
+async function orFault<Result>(work: Promise<Result>): Promise<Result | Error> {
   try {
     return await work;
   } catch (error) {
     if (isServerGone(error)) throw error;
-    return new GaveWay(String((error as Error).message));
+    return error as Error;
   }
 }
 

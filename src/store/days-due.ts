@@ -2,14 +2,23 @@
  * The migration that gives events and turns their days lies in several files. Between 0055 and 0058 the two tables take
  * calls of two months alone, also where the version of before goes on with them. Used by `migrate.ts`, which says so.
  */
-import type { Queryable } from './database.ts';
+import type pg from 'pg';
 
-/** A sentence for who migrates; empty where the migration was not broken off there. */
-export async function daysDue(database: Queryable): Promise<string> {
-  const [row] = await database.query<{ day: string | null }>(DUE);
-  return row?.day == null
-    ? ''
-    : ` It has to be done before ${row.day}, whatever version runs until then: calls from that day on are refused.`;
+/** What kept it from going on, with the date by which it has to; the same where it was not broken off there. */
+export async function withDaysDue(client: pg.Client, fault: Error): Promise<Error> {
+  // The session may be what has failed.
+  const day = await dueIn(client).catch(() => null);
+  if (day === null) return fault;
+  const due = `It has to be done before ${day}, whatever version runs until then: calls from that day on are refused.`;
+  const { code } = fault as { code?: unknown };
+  return Object.assign(new Error(`${fault.message} ${due}`, { cause: fault }), { code });
+}
+
+async function dueIn(client: pg.Client): Promise<string | null> {
+  // Whoever fails in a transaction has left it open.
+  await client.query('ROLLBACK');
+  const { rows } = await client.query<{ day: string | null }>(DUE);
+  return rows[0]!.day;
 }
 
 /** The first millisecond of the ids that `until_days` refuses. */

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { limitsIn } from './address-limits.ts';
 import { type Database, openDatabase, type Queryable } from './database.ts';
-import { daysDue } from './days-due.ts';
+import { withDaysDue } from './days-due.ts';
 import { concurrentIndexOf, contractedAway, knownMigrations, migrationsFolder, upOf } from './migration-files.ts';
 
 export interface Migrated {
@@ -74,7 +74,12 @@ export async function migrate(connectionString: string, options: MigrateOptions 
     // What is looked for under a lock has to be seen, whatever is set for the database.
     await client.query(`SET default_transaction_isolation = 'read committed'`);
     await takeLock(client, untilMs, options.say);
-    return { ...(await runAll({ client, folder, untilMs, say: options.say ?? (() => {}) })), newer };
+    const ran = await runAll({ client, folder, untilMs, say: options.say ?? (() => {}) }).catch(
+      async (error: Error) => {
+        throw await withDaysDue(client, error);
+      },
+    );
+    return { ...ran, newer };
   } finally {
     await client.end().catch(() => {});
   }
@@ -140,7 +145,7 @@ async function runAll(options: {
       const { code } = error as { code?: unknown };
       if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK) throw error;
       await client.query('ROLLBACK');
-      if (performance.now() + pauseMs > options.untilMs) throw await lockFault(client, await daysDue(session));
+      if (performance.now() + pauseMs > options.untilMs) throw await lockFault(client);
       if (gaveWay === 0) say('a table is in use by somebody else; giving way and trying again');
       await wait(pauseMs);
     }
@@ -183,7 +188,7 @@ async function dropHalfMade(client: pg.Client, folder: string): Promise<void> {
   for (const { name } of rows) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
 }
 
-async function lockFault(client: pg.Client, due: string): Promise<Error> {
+async function lockFault(client: pg.Client): Promise<Error> {
   const { rows } = await client.query<{ pid: number; name: string; seconds: number; state: string }>(
     `SELECT pid, application_name AS name, state, round(extract(epoch FROM clock_timestamp() - xact_start))::int AS seconds
      FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
@@ -191,7 +196,7 @@ async function lockFault(client: pg.Client, due: string): Promise<Error> {
   );
   const open = rows.map(({ pid, name, seconds, state }) => `${pid} (${name || 'no name'}, ${state}, ${seconds} s)`);
   return new Error(
-    `A table that is to be changed was in use all the time. The oldest open transactions are of the sessions ${open.join(', ') || '(none any more)'}: wait for them, or end one by SELECT pg_terminate_backend(pid), and migrate again; what was done so far stays.${due}`,
+    `A table that is to be changed was in use all the time. The oldest open transactions are of the sessions ${open.join(', ') || '(none any more)'}: wait for them, or end one by SELECT pg_terminate_backend(pid), and migrate again; what was done so far stays.`,
   );
 }
 

@@ -1,6 +1,6 @@
 /**
  * Vitest global setup: one embedded PostgreSQL for the whole test run, with a migrated template that tests copy. With
- * TEST_DATABASE_URL (a superuser's, of a database `parley`) it is that server's, of whatever version.
+ * TEST_DATABASE_URL (a superuser's, of a database `parley`) it is that server's, of any version, one run at a time.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

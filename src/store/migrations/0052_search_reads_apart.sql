@@ -3,7 +3,8 @@
 -- there is something to be found: these tables get partitions (0057, 0058), and a plan for any call would open and lock all of them. What
 -- is EXECUTEd is planned for its call each time; the large one, of facets, reads neither table and keeps its plan.
 
-CREATE OR REPLACE FUNCTION call_search_of(call calls) RETURNS call_search LANGUAGE plpgsql STABLE AS $$
+-- VOLATILE, so that each statement sees what there is when it has its locks: rows may be moved to their day meanwhile.
+CREATE OR REPLACE FUNCTION call_search_of(call calls) RETURNS call_search LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   fields jsonb := to_jsonb(call);
   findings jsonb := CASE WHEN jsonb_typeof(to_jsonb(call) -> 'analysis') = 'object' THEN to_jsonb(call) -> 'analysis' ELSE '{}' END;

@@ -95,8 +95,8 @@ BEGIN
 END
 $$;
 
--- `made`; `there`: some partition has ids of that day already; `late`: the rest has many rows of it, and they stay there. A few are
--- moved. What is made apart and then attached locks the rest alone, and not its table; but where the day is in use, or is about to be, its
+-- `made`; `there`: some partition has ids of that day already; `late`: the rest has many rows of it, or is large and the day begins,
+-- and its rows stay there. A few are moved. What is made apart and then attached locks the rest alone, and not its table; but where the day is in use, or is about to be, its
 -- table too: who has chosen the rest for a row of it, and waits for it, would be refused, and who reads would find the row gone.
 CREATE FUNCTION make_day(parent text, day date) RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET enable_seqscan = off AS $$
 DECLARE
@@ -125,6 +125,10 @@ BEGIN
   EXECUTE pg_catalog.format('SELECT EXISTS (SELECT 1 FROM %I WHERE call_uuid >= $1 AND call_uuid < $2)', rest)
     INTO is_used USING low, high;
   is_used := is_used OR low < first_id_of(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) interval '1 day');
+  -- It is read when the day is attached, and nobody is to wait for that.
+  IF is_used AND pg_catalog.pg_relation_size(pg_catalog.to_regclass(pg_catalog.quote_ident(rest))) > 100000000 THEN
+    RETURN 'late';
+  END IF;
   EXECUTE pg_catalog.format('CREATE TABLE %I (LIKE %I INCLUDING ALL EXCLUDING IDENTITY)', part, parent);
   PERFORM copy_rights(parent, part);
   -- In the order of whoever analyses the table.

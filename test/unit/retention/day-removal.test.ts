@@ -174,16 +174,28 @@ describe('a day of which something is kept', () => {
     expect(await dropNow()).toEqual(expect.arrayContaining([turns(), events()]));
   });
 
-  it('is left when the database goes away, and so are the others: that is told', async () => {
+  /** Each transaction but that of the lock on the look fails so. */
+  const failing = (code: string) => {
     let tries = 0;
     const transaction: Database['transaction'] = async (work) => {
       tries++;
-      if (tries > 1) throw Object.assign(new Error('gone'), { code: '08006' });
+      if (tries > 1) throw Object.assign(new Error('gone'), { code });
       return api.database.transaction(work);
     };
-    const gone = dropDays({ database: { ...api.database, transaction }, log: silent }, api.clock.epochMs());
+    return { database: { ...api.database, transaction }, tries: () => tries };
+  };
+
+  it('is left when the database goes away, and so are the others: that is told', async () => {
+    const { database, tries } = failing('08006');
+    const gone = dropDays({ database, log: silent }, api.clock.epochMs());
     await expect(gone).rejects.toMatchObject({ code: '08006' });
-    expect(tries).toBe(2);
+    expect(tries()).toBe(2);
+  });
+
+  it('whose file is damaged keeps no other from being looked at', async () => {
+    const { database, tries } = failing('58P01');
+    expect(await dropDays({ database, log: silent }, api.clock.epochMs())).toEqual([]);
+    expect(tries()).toBeGreaterThan(2);
   });
 
   it('stays for one held call, whose rows stay; those of the others are removed; released, it is dropped', async () => {

@@ -21,6 +21,11 @@ let today: number;
 beforeAll(async () => {
   test = await openTestDatabase();
   today = midnightBefore(Date.now());
+  await test.database.query(`INSERT INTO workspaces (id, slug, name) VALUES ($1, 'acme', 'Acme')`, [ONE]);
+  await test.database.query(
+    `INSERT INTO agents (id, workspace_id, name, direction, current_version) VALUES ($1, $1, 'a', 'any', 1)`,
+    [ONE],
+  );
 });
 afterAll(() => test.close());
 
@@ -44,16 +49,20 @@ async function waiting(): Promise<number> {
   return row!.count;
 }
 
+const ONE = '00000000-0000-7000-8000-000000000001';
+const INSERT_CALL = `
+  INSERT INTO calls (call_uuid, workspace_id, agent_id, agent_version, channel, to_number, from_number, name, request_id, status, carrier)
+  VALUES ($1, $2, $2, 1, 'web', '', '', 'Asha', 'r', 'in_progress', 'web')`;
 const MAKE = `SELECT make_day('call_turns', $1::date) AS made`;
 
 describe('a day that is made late', () => {
   it.each([
     ['of which the rest has rows', 40, true],
     ['that has begun', -4, false],
-    ['that begins tomorrow', 0, false],
+    ['that begins tomorrow', 1, false],
   ])('%s takes what is written meanwhile, and its rows are found', async (_what, days, hasRows) => {
     const at = today + days * DAY_MS;
-    if (days === 0) await test.database.query(`DROP TABLE ${partitionOf('call_turns', at)}`);
+    if (days === 1) await test.database.query(`DROP TABLE ${partitionOf('call_turns', at)}`);
     const [there, erased, written] = [1, 2, 3].map((number) => idAt(at + number, number));
     for (const callUuid of hasRows ? [there!, erased!] : []) await talk(test.database, callUuid);
     const maker = await session();
@@ -72,6 +81,40 @@ describe('a day that is made late', () => {
     const found = (await done).map((one) => (one.status === 'fulfilled' ? one.value.rowCount : String(one.reason)));
     expect(found).toEqual(hasRows ? [1, 1, 1] : [1, 0, 0]);
     expect(await placesOf(test.database, written!)).toEqual({ [partitionOf('call_turns', at)]: 1 });
+  });
+
+  it('is not read under that lock where the rest is large: it stays there, and other days are made', async () => {
+    const at = today + 100 * DAY_MS;
+    await test.database.query(
+      `INSERT INTO call_turns SELECT $1::uuid, 't' || n, n, jsonb_build_object('x', string_agg(md5(n || ' ' || m), ''))
+         FROM generate_series(1, 60000) AS n, generate_series(1, 50) AS m GROUP BY n`,
+      [idAt(at - 3 * DAY_MS)],
+    );
+    const [size] = await test.database.query<{ bytes: string }>(`SELECT pg_relation_size('call_turns_rest') AS bytes`);
+    expect(Number(size!.bytes)).toBeGreaterThan(100e6);
+    await talk(test.database, idAt(at + 2 * DAY_MS));
+    const { made, late, left } = await makeDays(test.database, at);
+    expect([made.length, late, left]).toEqual([15, [`call_turns ${dayOf(at + 2 * DAY_MS)}`], []]);
+    await test.database.query('TRUNCATE call_turns_rest');
+  });
+
+  it('loses no words of a call whose search row is written meanwhile', async () => {
+    const callUuid = idAt(today + 140 * DAY_MS, 4);
+    await test.database.query(INSERT_CALL, [callUuid, ONE]);
+    await talk(test.database, callUuid);
+    await test.database.query(
+      `UPDATE calls SET ended_at = now(), status = 'completed', ended_reason = 'agent_hangup', transcript_status = 'ready' WHERE call_uuid = $1`,
+      [callUuid],
+    );
+    const maker = await session();
+    await maker.query('BEGIN');
+    await maker.query(MAKE, [dayOf(today + 140 * DAY_MS)]);
+    const reader = await session();
+    const found = `SELECT (call_search_of(c)).document @@ plainto_tsquery('simple', 'hello') AS found FROM calls c WHERE call_uuid = $1`;
+    const read = reader.query<{ found: boolean }>(found, [callUuid]);
+    await eventually('the reader to wait', async () => (await waiting()) === 1);
+    await maker.query('COMMIT');
+    expect((await read).rows).toEqual([{ found: true }]);
   });
 
   it('waits for who writes a row of it, and comes in the next hour', async () => {
@@ -102,7 +145,7 @@ describe('a day that is made late', () => {
     const { made, left, why } = await makeDays(test.database, at);
     expect(left).toContain(`call_events ${dayOf(at + 2 * DAY_MS)}`);
     expect(why).toEqual([`relation "${name}" already exists`]);
-    expect(made.filter((one) => one.startsWith('call_turns'))).toHaveLength(8);
+    expect(made).toHaveLength(15);
     await test.database.query(`DROP TABLE ${name}`);
     expect(await makeDays(test.database, at)).toEqual({ ...NOTHING_MADE, made: left });
   });
