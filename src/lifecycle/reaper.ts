@@ -91,6 +91,8 @@ export function createReaper(deps: ReaperDeps): Reaper {
   let started = false;
   let closed = false;
   let databaseWasAway = false;
+  /** A deadline came while it swept: perhaps too late for that sweep. */
+  let isWaitedFor = false;
   /** The next that is known. */
   let dueAtEpochMs = Number.NEGATIVE_INFINITY;
   /** Of calls that this process has changed: those within the horizon. */
@@ -273,7 +275,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     timerAtMs = Number.POSITIVE_INFINITY;
     cancelTimer = null;
     if (running !== null) {
-      schedule(SWEEP_EVERY_MS);
+      isWaitedFor = true;
       return;
     }
     watchWallClock();
@@ -284,6 +286,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     }
     for (const [callUuid, atEpochMs] of near) if (atEpochMs <= clock.epochMs()) near.delete(callUuid);
     let nextInMs = SWEEP_EVERY_MS;
+    isWaitedFor = false;
     dueAtEpochMs = Number.POSITIVE_INFINITY;
     running = sweep()
       .then(
@@ -293,6 +296,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
             nextInMs = 0;
             dueAtEpochMs = Number.NEGATIVE_INFINITY;
           }
+          if (isWaitedFor) nextInMs = 0;
           if (databaseWasAway) log.info('the sweep of calls goes on');
           databaseWasAway = false;
         },

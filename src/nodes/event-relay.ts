@@ -71,7 +71,8 @@ export function createEventRelay(deps: {
       const to = lastNodes.get(callUuid);
       if (to !== undefined) byNode.set(to, [...(byNode.get(to) ?? []), callUuid]);
     }
-    for (const [to, calls] of byNode) wire.tell(to, 'events.follow', { callUuids: calls, node, takesEarly: true } satisfies Follow);
+    for (const [to, calls] of byNode)
+      wire.tell(to, 'events.follow', { callUuids: calls, node, takesEarly: true } satisfies Follow);
   }
 
   function follow(callUuid: string, follower: string, takesEarly: boolean): void {

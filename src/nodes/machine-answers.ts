@@ -6,16 +6,16 @@
 /** Which node has answered. */
 export const LIVE_NODE_HEADER = 'parley-node';
 
-/** Of one question. */
+/** Of one question, where there is time for it. */
 export const ANSWER_LIMIT_MS = 1_500;
 /** Of the media process, whose control is away. */
 const CONTROL_AWAY = new Set([502, 503, 504]);
 
-/** False also where somebody else has the address by now. Never rejects. */
-export async function machineAnswers(address: string, node: string): Promise<boolean> {
+/** False also where somebody else has the address by now. Never rejects; in `limitMs` at most. */
+export async function machineAnswers(address: string, node: string, limitMs = ANSWER_LIMIT_MS): Promise<boolean> {
   try {
     const answer = await fetch(`${address}/livez`, {
-      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+      signal: AbortSignal.timeout(limitMs),
       redirect: 'manual',
     });
     await answer.body?.cancel();

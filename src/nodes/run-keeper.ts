@@ -36,8 +36,8 @@ export interface RunKeeperDeps {
   node: NodeName;
   /** Asked for other nodes, and for who wants this one's name, while there is none. Absent: only beats find them. */
   due?: Pick<DueLook, 'join'>;
-  /** Does the machine at this address answer, and as this node? Never rejects; within some seconds. */
-  answers(address: string, node: string): Promise<boolean>;
+  /** Does the machine at this address answer, and as this node, in `limitMs`? Never rejects. */
+  answers(address: string, node: string, limitMs: number): Promise<boolean>;
   /** A run of this node is dead by another's word: it has to let go of its calls. */
   fenced(runId: string): void;
   /** There is another node now. */
@@ -213,12 +213,14 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   async function machineAnswers({ address, node: name }: OtherRun, leaseOverAtMs: number): Promise<boolean> {
     // Ours would beat here.
     if (address === null || name === node.name) return false;
-    for (let times = 1; ; times++) {
-      if (await deps.answers(address, name)) return true;
+    for (let times = 1, limitMs = ANSWER_LIMIT_MS; ; times++) {
+      if (await deps.answers(address, name, limitMs)) return true;
       const leftMs = leaseOverAtMs - clock.nowMs();
       if (times > 1 && leftMs <= 0) return false;
-      // One that says nothing takes as long as it may.
+      // One that says nothing takes as long as it may, and that is not waited for when the lease is over.
       await pause(clock, Math.max(ASK_AGAIN_MS, leftMs - ANSWER_LIMIT_MS));
+      const nowLeftMs = leaseOverAtMs - clock.nowMs();
+      if (nowLeftMs > 0) limitMs = Math.min(ANSWER_LIMIT_MS, Math.max(ASK_AGAIN_MS, nowLeftMs));
     }
   }
 

@@ -12,6 +12,13 @@ const STATEMENT_LIMIT_MS = 10_000;
 /** A server that stands still, or whose machine is gone, ends no statement by itself. */
 const ANSWER_BEHIND_STATEMENT_MS = 2_000;
 
+/**
+ * Of a transaction that says nothing, in ms: the server ends its session then. A node whose cable is pulled in the
+ * middle of one leaves the rows locked, and its calls go on elsewhere only when nobody has them: less than its lease.
+ * https://www.postgresql.org/docs/current/runtime-config-client.html#GUC-IDLE-IN-TRANSACTION-SESSION-TIMEOUT
+ */
+export const PAUSE_LIMIT_MS = 5_000;
+
 export interface DatabaseLimits {
   connectMs: number;
   /** The server ends it then. */

@@ -3,7 +3,7 @@
  * long as its session. What becomes of the server is told by a statement that fails, never by a process that ends.
  */
 import pg from 'pg';
-import { limitsIn } from './address-limits.ts';
+import { limitsIn, PAUSE_LIMIT_MS } from './address-limits.ts';
 import { beginTelling } from './after-commit.ts';
 import { isUnanswered } from './database-away.ts';
 import { createServerSessions, openSessionPool, type ServerSessions } from './server-sessions.ts';
@@ -32,6 +32,8 @@ export interface DatabaseOptions {
   sessions?: ServerSessions;
   /** For tests; default: as the address says (`address-limits.ts`). */
   answerLimitMs?: number;
+  /** For tests; see `PAUSE_LIMIT_MS`. */
+  pauseLimitMs?: number;
   /** For tests; default 60 s. */
   renewSessionSeconds?: number;
   /** Told once for each idle connection that the server dropped; the pool makes new ones by itself. */
@@ -47,6 +49,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       max: options.maxConnections ?? 10,
       connectionTimeoutMillis: limits.connectMs,
       statement_timeout: limits.statementMs,
+      idle_in_transaction_session_timeout: options.pauseLimitMs ?? PAUSE_LIMIT_MS,
       query_timeout: options.answerLimitMs ?? limits.answerMs,
       keepAlive: true,
     },

@@ -13,7 +13,7 @@ import {
   Worker,
 } from 'bullmq';
 import type { Clock } from '../../media/contract/clock.ts';
-import { limitsIn } from '../store/address-limits.ts';
+import { limitsIn, PAUSE_LIMIT_MS } from '../store/address-limits.ts';
 import { openSessionPool, type ServerSessions } from '../store/server-sessions.ts';
 
 export interface QueueOptions {
@@ -80,6 +80,7 @@ async function onPostgres(options: QueueOptions, parts: Part[]): Promise<OpenQue
       max: POOL_CONNECTIONS,
       connectionTimeoutMillis: limits.connectMs,
       statement_timeout: limits.statementMs,
+      idle_in_transaction_session_timeout: PAUSE_LIMIT_MS,
       keepAlive: true,
       // A notice that a crash takes is made up for by the sweep; one that waits for the disk holds up those that may
       // not.

@@ -317,6 +317,43 @@ describe('timers of a call, on the database', () => {
     await reaper.close();
   });
 
+  test('a deadline that comes while a sweep runs is met right behind it, not a second later', async () => {
+    const callUuid = await talkingCall(h);
+    h.carrier.found = 'gone';
+    let goOn: (() => void) | null = null;
+    let isHeld = false;
+    const database = new Proxy(h.database, {
+      get(target, name) {
+        if (name !== 'query' || !isHeld) return Reflect.get(target, name);
+        return async (sql: string, parameters: unknown[]) => {
+          const rows = await target.query(sql, parameters);
+          isHeld = false;
+          await new Promise<void>((resolve) => {
+            goOn = resolve;
+          });
+          return rows;
+        };
+      },
+    });
+    const reaper = createReaper({ ...h, database, log: h.placement.log });
+    reaper.start();
+    for (let second = 0; second < 11; second++) {
+      h.clock.advanceMs(1_000);
+      await settled();
+    }
+    isHeld = true;
+    h.clock.advanceMs(1_000);
+    await h.until('the sweep to have looked', () => goOn ?? undefined);
+    await loseOwner(h, callUuid);
+    reaper.nudge(new Date(h.clock.epochMs()));
+    h.clock.advanceMs(5);
+    goOn!();
+    await settled();
+    h.clock.advanceMs(5);
+    await h.until('the end', async () => ((await h.call(callUuid)).status === 'failed' ? true : undefined));
+    await reaper.close();
+  });
+
   test('the API ends a talk: the carrier is told, media is stopped, the reason is api_hangup; asked twice it stays so', async () => {
     const callUuid = await talkingCall(h);
     expect(await endCall(h.transitions, callUuid, 'api_hangup', { actor: 'key:AbCdEfGh' })).toBe('asked');

@@ -1,6 +1,7 @@
 /** Who is taken for dead, by whom, and what it costs: on a real database, with the nodes' own clocks virtual. */
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Clock, pause } from '../../../media/contract/clock.ts';
 import type { MediaRun, NodeName } from '../../../src/nodes/media-runs.ts';
 import { claimNodeName } from '../../../src/nodes/node-name.ts';
 import { ALONE, createRunKeeper, IN_COMPANY, type RunKeeper, UNASKABLE } from '../../../src/nodes/run-keeper.ts';
@@ -14,6 +15,8 @@ let database: Database;
 let end: () => Promise<void>;
 let answering: Set<string>;
 let asked: string[];
+/** What a machine takes to say nothing. */
+let silence: (limitMs: number, clock: Clock) => Promise<void>;
 const keepers: RunKeeper[] = [];
 const log = pino({ level: 'silent' });
 
@@ -29,6 +32,7 @@ afterAll(() => end());
 beforeEach(() => {
   answering = new Set();
   asked = [];
+  silence = async () => {};
 });
 afterEach(async () => {
   for (const keeper of keepers.splice(0)) await keeper.close();
@@ -66,8 +70,9 @@ function nodeCalled(
     clock,
     log,
     node: { name, home: `home of ${name}`, address: `http://${name}:8080`, streamBase: null, ...named },
-    async answers(address, node) {
+    async answers(address, node, limitMs) {
       asked.push(`${node} at ${address}`);
+      await silence(limitMs, clock);
       return answering.has(node);
     },
     fenced: (runId) => void told.fenced.push(runId),
@@ -215,6 +220,24 @@ describe('who is dead', () => {
     await silentFor('run-b', 4_000);
     await eventually('its end', () => isDead('run-b'), { between: () => passing(a, 100) });
     expect(a.told.overdue).toEqual([]);
+  });
+
+  test('and no later where the last question to its machine is still out', async () => {
+    const { a } = await twoNodes();
+    asked = [];
+    await silentFor('run-b', IN_COMPANY.leaseMs - 4_000);
+    const leaseOverAtMs = a.clock.nowMs() + 4_000;
+    const lastAtMs: number[] = [];
+    // The second is answered at once: nothing is there.
+    silence = async (limitMs, clock) => {
+      lastAtMs.push(clock.nowMs() + limitMs);
+      if (asked.length !== 2) await pause(clock, limitMs);
+    };
+    await a.keeper.beat();
+    await eventually('three questions', () => asked.length === 3, { between: () => passing(a, 100) });
+    expect(lastAtMs[2]! - leaseOverAtMs).toBeLessThanOrEqual(100);
+    await silentFor('run-b', 4_000);
+    await eventually('its end', () => isDead('run-b'), { between: () => passing(a, 100) });
   });
 
   test('not one whose machine answers again before its lease is over, although nothing of it has reached the database yet', async () => {

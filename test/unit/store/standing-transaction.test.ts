@@ -1,0 +1,44 @@
+/** A transaction whose process stands still, or whose cable was pulled: nobody waits for its rows for long. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase } from '../../../src/store/database.ts';
+import { isDatabaseAway } from '../../../src/store/database-away.ts';
+import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
+
+let test: OpenTestDatabase;
+beforeAll(async () => {
+  test = await openTestDatabase();
+  await test.database.query('CREATE TABLE things AS SELECT 1 AS id');
+});
+afterAll(() => test.close());
+
+it('lets go of its rows, and is told that the database went away', async () => {
+  const still = openDatabase({ connectionString: test.connectionString, pauseLimitMs: 200, onIdleError: () => {} });
+  let goOn = (): void => {};
+  const going = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let hasLocked = (): void => {};
+  const locked = new Promise<void>((resolve) => {
+    hasLocked = resolve;
+  });
+  const standing = still
+    .transaction(async (tx) => {
+      await tx.query('UPDATE things SET id = 2');
+      hasLocked();
+      await going;
+      await tx.query('UPDATE things SET id = 3');
+    })
+    .catch((error: unknown) => error);
+  await locked;
+  expect(await test.database.query('UPDATE things SET id = 4 RETURNING id')).toEqual([{ id: 4 }]);
+  goOn();
+  expect(await standing).toSatisfy(isDatabaseAway);
+  expect(await still.query('SELECT id FROM things'), 'and the next session is another').toEqual([{ id: 4 }]);
+  await still.close();
+});
+
+it('may stand for less time than the lease of a node', async () => {
+  expect(await test.database.query('SHOW idle_in_transaction_session_timeout')).toEqual([
+    { idle_in_transaction_session_timeout: '5s' },
+  ]);
+});
