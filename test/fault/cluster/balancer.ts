@@ -1,4 +1,7 @@
-/** HAProxy before the nodes, as docs/scale.md has it: `/n/<node>/` to that node, all else to any that is ready. */
+/**
+ * HAProxy before the nodes, as docs/scale.md has it: `/n/<node>/` to that node, all else to any that is ready. Without
+ * `client-fin` and `server-fin` the sockets of a machine that fell silent keep version 2.6 busy for a whole core.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -12,6 +15,8 @@ export interface Balancer {
    * this one, `unchecked` as if it lived, whatever it answers.
    */
   treat(node: string, as: 'ready' | 'maint' | 'unchecked'): Promise<void>;
+  /** A new one in its place, which has no sockets. */
+  renew(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,17 +30,21 @@ export async function startBalancer(
 ): Promise<Balancer> {
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(file, configOf(`${address}:${port}`, nodes, socketIn(folder)));
-  const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (text) => {
-    said += text;
-  });
-  const failed = new Promise<never>((_, reject) => {
-    child.once('error', (error) => reject(new Error(`HAProxy (Debian: apt-get install haproxy): ${error.message}`)));
-    child.once('exit', (code) => reject(new Error(`HAProxy ended with ${code}: ${said.slice(-500)}`)));
-  });
-  await Promise.race([listens(address, port), failed]);
-  failed.catch(() => {});
+  async function start(): Promise<ChildProcess> {
+    const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    child.stderr.on('data', (text) => {
+      said += text;
+    });
+    const failed = new Promise<never>((_, reject) => {
+      child.once('error', (error) => reject(new Error(`HAProxy (Debian: apt-get install haproxy): ${error.message}`)));
+      child.once('exit', (code) => reject(new Error(`HAProxy ended with ${code}: ${said.slice(-500)}`)));
+    });
+    failed.catch(() => {});
+    await Promise.race([listens(address, port), failed]);
+    return child;
+  }
+  let child = await start();
   const tell = (command: string): Promise<void> => told(socketIn(folder), command);
   return {
     async treat(node, as) {
@@ -44,6 +53,10 @@ export async function startBalancer(
         await tell(`disable health any/${node}`);
         await tell(`set server any/${node} health up`);
       } else await tell(`enable health any/${node}`);
+    },
+    async renew() {
+      await end(child);
+      child = await start();
     },
     close: () => end(child),
   };
@@ -75,6 +88,8 @@ defaults
   timeout client 1h
   timeout server 1h
   timeout tunnel 1h
+  timeout client-fin 5s
+  timeout server-fin 5s
   timeout http-request 10s
   timeout check 1s
 frontend public
