@@ -8,6 +8,7 @@ import { answerForMedia } from '../media-link/remote-media.ts';
 import { answerHurry } from '../media-link/unwritten-elsewhere.ts';
 import type { UnwrittenHere } from '../media-link/unwritten-talk.ts';
 import type { Monitors } from '../monitor/monitors.ts';
+import type { RunKeeper } from '../nodes/run-keeper.ts';
 import type { NodeWire } from '../nodes/wire.ts';
 import type { Queryable } from '../store/database.ts';
 import type { ToolExecutor } from '../tools/tool-executor.ts';
@@ -20,7 +21,13 @@ export function answerForNodes(
     unwritten: UnwrittenHere;
     nodes: { wire: Pick<NodeWire, 'on'> };
   },
-  here: { database: Queryable; clock: Clock; server: Pick<LinkServer, 'hurry'>; lastWordHere: LastWord },
+  here: {
+    database: Queryable;
+    clock: Clock;
+    server: Pick<LinkServer, 'hurry'>;
+    runs: Pick<RunKeeper, 'beat'>;
+    lastWordHere: LastWord;
+  },
 ): void {
   const { pool } = parts.places;
   const { database, clock, server, lastWordHere } = here;
@@ -40,6 +47,7 @@ export function answerForNodes(
     lastWord: lastWordHere,
     written: (callUuid) => parts.unwritten.writtenHere(callUuid),
   });
+  parts.nodes.wire.on('runs.look', () => void here.runs.beat());
   answerHurry(parts.nodes.wire, { clock, hurry: server.hurry });
   type Tool = { toolCallId: string; ownerRun: string | null };
   const { tools } = parts.work;

@@ -75,6 +75,7 @@ export function createMediaLink(
       parts.nodes.joined();
       if (config.recordings.kind === 'disk') log.error(DISK_IN_COMPANY);
     },
+    changed: parts.nodes.lookAtRuns,
     beaten: parts.places.landing.settle,
     databaseTime: parts.clock.heard,
     orphaned: (atEpochMs) => course.reaper.nudge(new Date(atEpochMs)),
@@ -104,7 +105,7 @@ export function createMediaLink(
     toolCancelled: work.tools.cancel,
   });
   const lastWordHere = createLastWord({ ...shared, mayStillSpeak: server.mayStillSpeak });
-  answerForNodes(parts, { database, clock, server, lastWordHere });
+  answerForNodes(parts, { database, clock, server, runs, lastWordHere });
 
   /** Of a call whose stream is over, wherever it was carried. */
   async function lastWord(callUuid: string): Promise<void> {

@@ -92,6 +92,10 @@ export function createNodes(
     tokenElsewhere,
     tools,
     joined: bells.open,
+    /** Their next beat comes now, and hears of ours. */
+    lookAtRuns(): void {
+      for (const other of otherNodes()) wire.tell(other, 'runs.look', {});
+    },
     close(): void {
       relay.close();
       bells.close();

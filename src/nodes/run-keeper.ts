@@ -42,6 +42,8 @@ export interface RunKeeperDeps {
   fenced(runId: string): void;
   /** There is another node now. */
   joined?(): void;
+  /** What this node's runs say of themselves has changed so that the others should not wait for their next beat. */
+  changed?(): void;
   /** A beat was taken, and what it told is known. Rejects when the database is away. */
   beaten?(): Promise<void>;
   /** It is suspect for long: its calls are to be taken from it. Said again while that lasts. */
@@ -281,7 +283,8 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
     },
     drain() {
       isDraining = true;
-      if (mine.size > 0) void beat();
+      // One that is under way does not say so.
+      if (mine.size > 0) void beat().then(beat).then(deps.changed);
     },
     beat,
     async close() {

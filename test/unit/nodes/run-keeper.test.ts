@@ -54,7 +54,7 @@ function nodeCalled(
   change: Partial<NodeName> & { database?: Database; due?: Pick<DueLook, 'join'> } = {},
 ) {
   const clock = new VirtualClock(Date.now());
-  const told = { fenced: [] as string[], overdue: [] as string[], orphaned: 0, times: [] as number[] };
+  const told = { fenced: [] as string[], overdue: [] as string[], orphaned: 0, changed: 0, times: [] as number[] };
   let statements = 0;
   const counted: Database = {
     ...database,
@@ -78,6 +78,7 @@ function nodeCalled(
     fenced: (runId) => void told.fenced.push(runId),
     overdue: (runId) => void told.overdue.push(runId),
     orphaned: () => void told.orphaned++,
+    changed: () => void told.changed++,
     databaseTime: (epochMs) => void told.times.push(epochMs),
   });
   keepers.push(keeper);
@@ -154,6 +155,16 @@ describe('what it costs', () => {
     expect(statements() - before).toBeLessThanOrEqual(60_000 / ALONE.everyMs);
     const rows = await database.query('SELECT DISTINCT lease_ms, live_calls FROM media_runs');
     expect(rows).toEqual([{ lease_ms: ALONE.leaseMs, live_calls: 250 }]);
+  });
+
+  test('in company: that one drains is told when its row says so, also where a beat was under way', async () => {
+    const { a, b } = await twoNodes();
+    const underWay = b.keeper.beat();
+    b.keeper.drain();
+    await underWay;
+    await eventually('the word', () => b.told.changed === 1);
+    await a.keeper.beat();
+    expect(a.keeper.others()).toMatchObject([{ node: 'b', isDraining: true }]);
   });
 
   test('in company: a lease of 8 s where one can ask the machine, of 30 s where nobody can', async () => {
