@@ -25,7 +25,7 @@ export function answerForNodes(
     database: Queryable;
     clock: Clock;
     server: Pick<LinkServer, 'hurry'>;
-    runs: Pick<RunKeeper, 'beat'>;
+    runs: Pick<RunKeeper, 'look'>;
     lastWordHere: LastWord;
   },
 ): void {
@@ -47,7 +47,7 @@ export function answerForNodes(
     lastWord: lastWordHere,
     written: (callUuid) => parts.unwritten.writtenHere(callUuid),
   });
-  parts.nodes.wire.on('runs.look', () => void here.runs.beat());
+  parts.nodes.wire.on('runs.look', () => void here.runs.look());
   answerHurry(parts.nodes.wire, { clock, hurry: server.hurry });
   type Tool = { toolCallId: string; ownerRun: string | null };
   const { tools } = parts.work;

@@ -71,6 +71,8 @@ export interface RunKeeper {
   ownInCompany(): readonly string[] | null;
   /** One beat by hand. Never rejects. */
   beat(): Promise<void>;
+  /** A beat that begins now: what the others have told by now is heard. Never rejects. */
+  look(): Promise<void>;
   /** Resolves when those that are gone are told, as far as the database is there. */
   close(): Promise<void>;
 }
@@ -138,7 +140,11 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
     return beating;
   }
 
+  /** One that is under way began before. */
+  const look = (): Promise<void> => beat().then(beat);
+
   async function beatOnce(): Promise<void> {
+    if (closed) return;
     const runs = [...mine.values()].map((run) => ({ ...run, isDraining: run.isDraining || isDraining }));
     const askedAtMs = clock.nowMs();
     try {
@@ -283,10 +289,10 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
     },
     drain() {
       isDraining = true;
-      // One that is under way does not say so.
-      if (mine.size > 0) void beat().then(beat).then(deps.changed);
+      if (mine.size > 0) void look().then(deps.changed);
     },
     beat,
+    look,
     async close() {
       closed = true;
       leaveLook?.();

@@ -15,6 +15,7 @@ const ANSWER_BEHIND_STATEMENT_MS = 2_000;
 /**
  * Of a transaction that says nothing, in ms: the server ends its session then. A node whose cable is pulled in the
  * middle of one leaves the rows locked, and its calls go on elsewhere only when nobody has them: less than its lease.
+ * What a transaction waits for between two statements must take less: a placement waits for its limits (`admit`).
  * https://www.postgresql.org/docs/current/runtime-config-client.html#GUC-IDLE-IN-TRANSACTION-SESSION-TIMEOUT
  */
 export const PAUSE_LIMIT_MS = 5_000;

@@ -9,6 +9,8 @@
 const PASSING_CLASSES = new Set(['08', '53', '55', '57', '58', '40', 'XX']);
 /** The server ends sessions (57P01, 57P02) or takes no new ones (57P03), which it also says while it starts. */
 const SHUTDOWN_CODES = new Set(['57P01', '57P02', '57P03']);
+/** The server has ended the session for what did not say anything within its transaction (`PAUSE_LIMIT_MS`). */
+const STOOD_STILL = '25P03';
 const STATEMENT_ALONE = /^(?:40|53|55|58|XX)...$|^57014$/;
 const UNANSWERED = 'Query read timeout';
 const NO_SESSION = 'timeout exceeded when trying to connect';
@@ -20,7 +22,8 @@ export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true;
   const code = (error as Error & { code?: unknown }).code;
   if (typeof code === 'string') {
-    if (/^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code)) return PASSING_CLASSES.has(code.slice(0, 2));
+    if (/^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code))
+      return PASSING_CLASSES.has(code.slice(0, 2)) || code === STOOD_STILL;
     if (/^E[A-Z]+$/.test(code)) return true;
   }
   return DRIVER_FAILURES.test(error.message);

@@ -63,10 +63,17 @@ export async function holdDays<Result>(
       [TASK_LOCKS[task], `${HELD_LIMIT_MS}ms`],
     );
     if (!row!.isMine) return new GaveWay('another node is at it');
-    // Where it fails the commit does too, and says so.
-    const beat = setInterval(() => void tx.query('SELECT 1').catch(() => {}), BEAT_MS);
+    // Where one fails the lock is gone.
+    let failure: unknown = null;
+    const beat = setInterval(() => {
+      tx.query('SELECT 1').catch((error: unknown) => {
+        failure ??= error;
+      });
+    }, BEAT_MS);
     try {
-      return await work();
+      const result = await work();
+      if (failure !== null) throw failure;
+      return result;
     } finally {
       clearInterval(beat);
     }

@@ -37,6 +37,18 @@ it('lets go of its rows, and is told that the database went away', async () => {
   await still.close();
 });
 
+it('is told the same where its process stood still and had asked on before it heard of that', async () => {
+  const still = openDatabase({ connectionString: test.connectionString, pauseLimitMs: 200, onIdleError: () => {} });
+  const stood = still.transaction(async (tx) => {
+    await tx.query('UPDATE things SET id = 5');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    await tx.query('UPDATE things SET id = 6');
+  });
+  const failure = await stood.catch((error: unknown) => error);
+  expect(failure).toSatisfy(isDatabaseAway);
+  await still.close();
+});
+
 it('may stand for less time than the lease of a node', async () => {
   expect(await test.database.query('SHOW idle_in_transaction_session_timeout')).toEqual([
     { idle_in_transaction_session_timeout: '5s' },
