@@ -76,7 +76,7 @@ export async function migrate(connectionString: string, options: MigrateOptions 
     await takeLock(client, untilMs, options.say);
     const ran = await runAll({ client, folder, untilMs, say: options.say ?? (() => {}) }).catch(
       async (error: Error) => {
-        throw await withDaysDue(client, error);
+        throw await withDaysDue(sessionOf(client), error);
       },
     );
     return { ...ran, newer };
@@ -111,6 +111,10 @@ async function migratorIn(client: pg.Client): Promise<string> {
   );
 }
 
+const sessionOf = (client: pg.Client): Queryable => ({
+  query: async <Row extends object>(sql: string) => (await client.query<Row>(sql)).rows,
+});
+
 async function runAll(options: {
   client: pg.Client;
   folder: string;
@@ -119,9 +123,7 @@ async function runAll(options: {
 }): Promise<Omit<Migrated, 'newer'>> {
   const { client, folder, say } = options;
   const { runner } = await import('node-pg-migrate');
-  const session: Queryable = {
-    query: async <Row extends object>(sql: string) => (await client.query<Row>(sql)).rows,
-  };
+  const session = sessionOf(client);
   const before = await ranOf(session);
   for (let gaveWay = 0, pauseMs = FIRST_PAUSE_MS; ; gaveWay++, pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {

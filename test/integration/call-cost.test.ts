@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import type { PersonaInput } from '../../bench/emulators/persona.ts';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
+import { eventually } from '../support/eventually.ts';
 import { noteStatements } from '../support/statement-notes.ts';
 import { startTestGateway } from '../support/test-gateway.ts';
 
@@ -30,6 +31,7 @@ const seconds = (count: number): Promise<void> => new Promise((resolve) => setTi
 it('an idle service commits at most every other second; a scripted call costs at most 28 commits and 60 statements', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-call-cost-'));
   const notes = noteStatements(folder);
+  const startedAt = Date.now();
   const gateway = await startTestGateway({
     dataDir: join(folder, 'data'),
     agent: fileOf('bench/demo/agent.json') as AgentDefinition,
@@ -43,6 +45,10 @@ it('an idle service commits at most every other second; a scripted call costs at
       (await client.place({ to, agentId, enterprise, from, name: 'Dana' })).body.callUuid!;
     const isStored = ({ endedAt, recording }: Call): boolean => endedAt !== null && recording?.status === 'ready';
     await client.waitFor(await callOf(BRIEF.number), 'the recording of the first call', isStored);
+    // The first look of the hour comes a minute after the start, and is of no call.
+    const hasLooked = (): boolean =>
+      notes.between(startedAt, Date.now()).texts.some((text) => text.includes('"call_turns_rest"'));
+    await eventually('the look of the hour', hasLooked);
     await seconds(5);
     const idleFrom = Date.now();
     await seconds(STRETCH_SECONDS);
