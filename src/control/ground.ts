@@ -53,7 +53,6 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
   const database = connect(DATABASE_CONNECTIONS);
   const webhookDatabase = connect(WEBHOOK_CONNECTIONS);
   const due = createDueLook({ database, clock });
-  const days = startDayMaker({ database, clock, log });
   const masterKeys = await openMasterKeys(config, { database, clock, log, due });
   const sealer = createSealer(masterKeys);
   await refuseOtherKey(database, sealer);
@@ -87,6 +86,8 @@ export async function openGround(config: Config, clock: Clock, log: Logger) {
   const traces = config.traces === null ? null : await openTraces(config.traces, { database, clock, log });
   const openId = config.openId === null ? null : openOpenId(config.openId, clock);
   const links = createRecordingLinks(masterKeys, publicUrl, clock);
+  // Last: a node that is refused, for its key, changes nothing.
+  const days = startDayMaker({ database, clock, log });
   return {
     config,
     clock,
