@@ -42,6 +42,12 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof Error && error.message === UNANSWERED;
 }
 
+/** The session was ended, as it is for saying nothing in a transaction: told with a code, or when it is asked again. */
+export function wasEnded(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return code === STOOD_STILL || /not queryable/i.test(String(message));
+}
+
 /** As `isDatabaseAway`, but not of a statement alone that was given up: another may be answered. */
 export function isServerGone(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

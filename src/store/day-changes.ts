@@ -3,6 +3,7 @@
  * give way where others would wait for them. Used by `day-maker.ts` and `src/retention/day-removal.ts`.
  */
 import type { Database, Queryable } from './database.ts';
+import { wasEnded } from './database-away.ts';
 
 /** What nodes do with days one at a time. */
 const TASK_LOCKS = { change: 'parley.days', look: 'parley.days.look' } as const;
@@ -31,11 +32,9 @@ const WHY: Readonly<Record<string, string>> = {
   '40P01': 'of two that waited for each other it was the one to let go',
   '57014': 'it took longer than it may',
   '42704': 'somebody else was faster',
-  '25P03': 'this node stood still in the middle of it',
 };
 
-/** The driver has no code for a session that was ended while it said nothing. */
-const STOOD_STILL = /not queryable/;
+const STOOD_STILL = 'this node stood still in the middle of it';
 
 /** It was not done, and nothing was changed. */
 export class GaveWay {
@@ -143,8 +142,7 @@ async function givingWay<Result>(work: () => Promise<Result>): Promise<Result | 
   try {
     return await work();
   } catch (error) {
-    const { code, message } = error as { code?: unknown; message?: unknown };
-    const why = WHY[STOOD_STILL.test(String(message)) ? '25P03' : String(code)];
+    const why = wasEnded(error) ? STOOD_STILL : WHY[String((error as { code?: unknown }).code)];
     if (why === undefined) throw error;
     return new GaveWay(why);
   }

@@ -1,7 +1,6 @@
 /** The hourly purge removes the rows of calls that are due, and drops a day when none is left in it. */
-import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { CALL_PARTS } from '../../../src/calls/call-parts.ts';
 import { deleteCallParts } from '../../../src/retention/call-log-delete.ts';
@@ -22,6 +21,7 @@ import {
   talk,
 } from '../../support/call-days.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ownSessions } from '../../support/own-sessions.ts';
 import { type ApiFixture, createApiFixture, type Tenant } from '../api/api-fixture.ts';
 
 let api: ApiFixture;
@@ -88,16 +88,7 @@ const removePart = (callUuid: string, part: (typeof CALL_PARTS)[number]) =>
 
 const dropNow = () => dropDays({ database: api.database, log: silent }, api.clock.epochMs());
 
-const sessions: pg.Client[] = [];
-afterEach(async () => {
-  for (const client of sessions.splice(0)) await client.end();
-});
-async function session(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: api.connectionString });
-  sessions.push(client);
-  await client.connect();
-  return client;
-}
+const session = ownSessions(() => api.connectionString);
 
 /** Notes the days that somebody tries to drop. */
 function watching(tried: unknown[]): Database {

@@ -1,6 +1,5 @@
 /** A day that is made late, while its calls are written, read and erased. */
-import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDays } from '../../../src/store/day-maker.ts';
 import {
   DAY_MS,
@@ -14,6 +13,7 @@ import {
   talk,
 } from '../../support/call-days.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ownSessions } from '../../support/own-sessions.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
 let test: OpenTestDatabase;
@@ -29,16 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const sessions: pg.Client[] = [];
-afterEach(async () => {
-  for (const client of sessions.splice(0)) await client.end();
-});
-async function session(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: test.connectionString });
-  sessions.push(client);
-  await client.connect();
-  return client;
-}
+const session = ownSessions(() => test.connectionString);
 
 /** Sessions that wait for a table. */
 async function waiting(): Promise<number> {

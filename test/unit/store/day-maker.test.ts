@@ -1,7 +1,7 @@
 /** Partitions by day: where rows go, that any node makes the days to come, and that only days asked for are read. */
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEvents, readNews } from '../../../src/api/calls/stored-events.ts';
 import { recoveriesOf } from '../../../src/call-log/call-recovery.ts';
 import { readTurns } from '../../../src/calls/call-turns.ts';
@@ -21,6 +21,7 @@ import {
   saidByRests,
   talk,
 } from '../../support/call-days.ts';
+import { ownSessions } from '../../support/own-sessions.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
 
@@ -32,16 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const sessions: pg.Client[] = [];
-afterEach(async () => {
-  for (const client of sessions.splice(0)) await client.end();
-});
-async function session(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: api.connectionString });
-  sessions.push(client);
-  await client.connect();
-  return client;
-}
+const session = ownSessions(() => api.connectionString);
 
 async function partitions(table: string): Promise<string[]> {
   const rows = await api.database.query<{ name: string }>(

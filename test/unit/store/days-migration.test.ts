@@ -2,7 +2,6 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkDays } from '../../../src/doctor/day-checks.ts';
 import { openDatabase } from '../../../src/store/database.ts';
@@ -11,6 +10,7 @@ import { type Migrated, migrate } from '../../../src/store/migrate.ts';
 import { knownMigrations, migrationsFolder } from '../../../src/store/migration-files.ts';
 import { DAY_MS, dayOf, idAt, midnightBefore, partitionOf, placesOf, talk } from '../../support/call-days.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ownSessions } from '../../support/own-sessions.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
 const LAST_BEFORE = 51;
@@ -29,7 +29,6 @@ beforeEach(async () => {
   );
 });
 afterEach(async () => {
-  for (const client of sessions.splice(0)) await client.end();
   rmSync(folder, { recursive: true });
   await test.close();
 });
@@ -54,13 +53,7 @@ function migrateUpTo(last: number): Promise<Migrated> {
   return migrate(test.connectionString, { folder });
 }
 
-const sessions: pg.Client[] = [];
-async function session(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: test.connectionString });
-  sessions.push(client);
-  await client.connect();
-  return client;
-}
+const session = ownSessions(() => test.connectionString);
 
 async function sumOf(): Promise<unknown> {
   const [row] = await test.database.query(

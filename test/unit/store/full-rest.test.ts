@@ -1,7 +1,6 @@
 /** Making and dropping days where the rest is full or in use, under settings of others and beside their functions. */
-import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase, type Queryable } from '../../../src/store/database.ts';
 import { type DaysMade, makeDays, startDayMaker } from '../../../src/store/day-maker.ts';
 import {
@@ -17,6 +16,7 @@ import {
   talk,
 } from '../../support/call-days.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ownSessions } from '../../support/own-sessions.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
@@ -30,16 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const sessions: pg.Client[] = [];
-afterEach(async () => {
-  for (const client of sessions.splice(0)) await client.end();
-});
-async function session(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: test.connectionString });
-  sessions.push(client);
-  await client.connect();
-  return client;
-}
+const session = ownSessions(() => test.connectionString);
 
 /** Something happens after a rest has begun to refuse a day, and before it is read. */
 function beforeCheck(happens: () => Promise<unknown>): Database {
