@@ -93,6 +93,8 @@ const ASK_AGAIN_MS = 500;
 const ASK_BEFORE_MS = 5_000;
 /** The lease is over by the database's clock, which was heard a moment ago. */
 const SURELY_OVER_MS = 100;
+/** Who has missed a beat may have been given up since, and its word is not waited for: the database knows. */
+const HEARD_MS = 2 * IN_COMPANY.everyMs;
 /** Its node may be cut off from the database alone, and its calls be well. */
 const SUSPECT_MS = 120_000;
 
@@ -194,6 +196,12 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       .finally(() => asked.delete(runId));
   }
 
+  /** As of the last beat; their silence as of now. */
+  function heardOfLately(): OtherRun[] {
+    const sinceMs = clock.nowMs() - heardAtMs;
+    return others.map((run) => ({ ...run, silentMs: run.silentMs + sinceMs }));
+  }
+
   const isFitToJudge = (): boolean => clock.nowMs() - wellSinceMs >= GRACE_MS;
 
   async function verdict(run: OtherRun, leaseOverAtMs: number): Promise<void> {
@@ -276,16 +284,12 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       bury(runId).catch((error: unknown) => log.warn({ runId, err: error }, 'the end of a run waits for the database'));
     },
     ownInCompany: () => (isInCompany() ? [...mine.keys()] : null),
-    others() {
-      const sinceMs = clock.nowMs() - heardAtMs;
-      return others
-        .filter((run) => run.node !== node.name)
-        .map((run) => ({ ...run, silentMs: run.silentMs + sinceMs }));
-    },
+    others: () => heardOfLately().filter((run) => run.node !== node.name),
     async nodeOf(runId) {
       if (mine.has(runId)) return null;
-      const known = others.find((run) => run.runId === runId)?.node ?? (await nodeOfRun(database, runId));
-      return known === node.name ? null : known;
+      const known = heardOfLately().find((run) => run.runId === runId);
+      const its = known === undefined || known.silentMs > HEARD_MS ? await nodeOfRun(database, runId) : known.node;
+      return its === node.name ? null : its;
     },
     drain() {
       isDraining = true;

@@ -359,6 +359,26 @@ describe('who is dead', () => {
   });
 });
 
+describe('which node has a run', () => {
+  test('is known from beats; of one that missed them the database says whether it was given up since', async () => {
+    const { a, b } = await twoNodes();
+    answering.add('b');
+    const asks = a.statements();
+    expect(await a.keeper.nodeOf('run-b')).toBe('b');
+    expect(a.statements()).toBe(asks);
+    await silentFor('run-b', 5_000);
+    await a.keeper.beat();
+    expect(await a.keeper.nodeOf('run-b')).toBe('b');
+    // The beat's, and this one's.
+    expect(a.statements()).toBe(asks + 2);
+    // By a third one, which told nobody yet.
+    await database.query(`UPDATE media_runs SET dead_at = clock_timestamp() WHERE run_id = 'run-b'`);
+    expect(await a.keeper.nodeOf('run-b')).toBeNull();
+    expect(await a.keeper.nodeOf('run-a')).toBeNull();
+    expect(b.told.fenced).toEqual([]);
+  });
+});
+
 describe('a node’s name', () => {
   const copy = { name: 'a', home: 'another machine', address: null, streamBase: null };
 
