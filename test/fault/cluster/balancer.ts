@@ -45,6 +45,7 @@ export async function startBalancer(
     return child;
   }
   let child = await start();
+  let isClosed = false;
   const tell = (command: string): Promise<void> => told(socketIn(folder), command);
   return {
     async treat(node, as) {
@@ -56,9 +57,15 @@ export async function startBalancer(
     },
     async renew() {
       await end(child);
+      // Whoever ends the run may do so in between: it would outlive this process.
+      if (isClosed) return;
       child = await start();
+      if (isClosed) await end(child);
     },
-    close: () => end(child),
+    close() {
+      isClosed = true;
+      return end(child);
+    },
   };
 }
 
