@@ -42,6 +42,8 @@ export interface RuntimeFile {
   webhookAllowCidrs?: string;
   /** As in MODEL_ALLOW_CIDRS. */
   modelAllowCidrs?: string;
+  /** As in RECORDING_STORE. */
+  recordingStore?: 'disk' | 's3';
 }
 
 /** Throws an `OperatorError` when there is no database to be found, or a setting is at fault. */

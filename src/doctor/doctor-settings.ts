@@ -31,6 +31,8 @@ export interface DoctorSettings {
   /** Of this command's environment. */
   metricsToken: string | null;
   carrierApiBase: Readonly<Record<string, string>>;
+  /** Of the running service; null: none runs. */
+  recordingStore: 'disk' | 's3' | null;
   /** As the environment would have it. */
   machine: MachineShape;
 }
@@ -58,6 +60,7 @@ export function loadDoctorSettings(environment: Readonly<Record<string, string |
     trustedProxies: runtime.trustedProxies ?? settings.trustedProxies,
     metricsToken: settings.metricsToken,
     carrierApiBase: { ...runtime.carrierApiBase, ...bases },
+    recordingStore: runtime.recordingStore ?? null,
     machine: { cores: availableParallelism(), ...settings },
   };
 }

@@ -53,7 +53,7 @@ export async function examine(deps: DoctorDeps): Promise<CheckResult[]> {
     run('database', () => checkStored(settings, instance !== null, deps)),
     run('master key', async () => checkMasterKey(settings, environment)),
     run('disk', () => checkDisk(settings.dataDir)),
-    run('recording store', () => checkRecordingStore(readRecordingSettings(environment), settings.dataDir)),
+    run('recording store', () => checkRecordingStore(readRecordingSettings(environment), settings)),
     ...machine,
   ];
   return [ok('settings', 'every setting can be read'), ...(await Promise.all(groups)).flat()];

@@ -3,6 +3,7 @@
  * database is sealed under?
  */
 import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { keysInFile } from '../config/master-key-setting.ts';
 import { holdsKey, readRegister } from '../sealing/key-register.ts';
 import { masterKeyOf } from '../sealing/master-keys.ts';
@@ -21,6 +22,7 @@ export function checkMasterKey(settings: DoctorSettings, environment: Environmen
   }
   const given = environment['PARLEY_MASTER_KEY_FILE'];
   const file = given || settings.masterKeyFile;
+  const isGenerated = !given && file === join(settings.dataDir, 'master.key');
   if (file === null) {
     const way = 'Set PARLEY_MASTER_KEY for this command too, so that it can open the stored credentials.';
     return [warn('master key', 'given to the running service, not to this command', way)];
@@ -40,9 +42,9 @@ export function checkMasterKey(settings: DoctorSettings, environment: Environmen
   if ((mode & 0o077) !== 0) {
     const detail = `${file} can be read by others (mode ${mode.toString(8)})`;
     // A secret that an orchestrator mounts is guarded by the container's walls.
-    return [(given ? warn : fail)('master key', detail, `chmod 600 ${file}`)];
+    return [(isGenerated ? fail : warn)('master key', detail, `chmod 600 ${file}`)];
   }
-  if (given) return [ok('master key', `in ${file} (mode ${mode.toString(8)})`)];
+  if (!isGenerated) return [ok('master key', `in ${file} (mode ${mode.toString(8)})`)];
   return [
     warn(
       'master key',

@@ -9,15 +9,20 @@ import type { StoreSettings } from '../config/recording-settings.ts';
 import { openStores } from '../recordings/open-stores.ts';
 import type { Queryable } from '../store/database.ts';
 import { type CheckResult, fail, ok, warn } from './check.ts';
+import type { DoctorSettings } from './doctor-settings.ts';
 
-/** Writes, reads and removes one small object. */
+/** Writes, reads and removes one small object; none where the running service has another store than this command. */
 export async function checkRecordingStore(
   { settings, faults }: { settings: StoreSettings; faults: readonly string[] },
-  dataDir: string,
+  { dataDir, recordingStore }: Pick<DoctorSettings, 'dataDir' | 'recordingStore'>,
 ): Promise<CheckResult[]> {
   if (faults.length > 0) {
     const detail = faults.map((fault) => fault.trim()).join('; ');
     return [fail('recording store', detail, 'Correct the environment; the service does not start with it.')];
+  }
+  if (recordingStore !== null && recordingStore !== settings.kind) {
+    const detail = `not tried: the running service stores in ${recordingStore}, this command would in ${settings.kind}`;
+    return [warn('recording store', detail, 'Give this command RECORDING_STORE and RECORDING_S3_… of the service.')];
   }
   const stores = openStores(settings, dataDir);
   const { current } = stores;

@@ -24,6 +24,8 @@ export interface RuntimeFacts {
   webhookAllowCidrs: string;
   /** As in MODEL_ALLOW_CIDRS. */
   modelAllowCidrs: string;
+  /** As in RECORDING_STORE; not what opens an object store. */
+  recordingStore: 'disk' | 's3';
 }
 
 /** Readable by its owner alone: the database's address may hold a password. Returns its path. */

@@ -9,6 +9,7 @@ import { builtEntry } from '../config/built-entry.ts';
 import { readCarrierBases } from '../config/load.ts';
 import { OPENID_SECRET } from '../config/openid-settings.ts';
 import { rangesOf } from '../config/operator-settings.ts';
+import { readRecordingSettings } from '../config/recording-settings.ts';
 import type { ServiceSettings } from '../config/service-settings.ts';
 import { TRACE_HEADERS } from '../config/trace-settings.ts';
 import { type MasterKeySource, readMasterKey } from './master-key.ts';
@@ -84,7 +85,8 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
   const databaseUrl = settings.databaseUrl ?? postgres?.connectionString ?? '';
   const runDir = makeRunFolder(dataDir);
   const forControl = { ...options.environment, ...options.controlEnv };
-  const allowed = (name: string): string => forControl[name] ?? process.env[name] ?? '';
+  const ofControl = { ...process.env, ...forControl };
+  const allowed = (name: string): string => ofControl[name] ?? '';
   const providerAllowCidrs = ['WEBHOOK_ALLOW_CIDRS', 'MODEL_ALLOW_CIDRS'].flatMap((name) => rangesOf(allowed(name)));
   const runtimeFile = writeRuntimeFile(dataDir, {
     databaseUrl,
@@ -96,9 +98,10 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
     metricsHost: settings.metricsHost,
     metricsPort: settings.metricsPort,
     trustedProxies: settings.trustedProxies,
-    carrierApiBase: readCarrierBases({ ...process.env, ...forControl }).bases,
+    carrierApiBase: readCarrierBases(ofControl).bases,
     webhookAllowCidrs: allowed('WEBHOOK_ALLOW_CIDRS'),
     modelAllowCidrs: allowed('MODEL_ALLOW_CIDRS'),
+    recordingStore: readRecordingSettings(ofControl).settings.kind,
   });
 
   const output = options.childOutput === undefined ? {} : { output: options.childOutput };

@@ -115,7 +115,8 @@ describe('parley retention', () => {
 describe('parley doctor, of recordings', () => {
   it('writes to the store and reads from it, and says what to do when it cannot', async () => {
     const disk = { settings: { kind: 'disk', s3: null }, faults: [] } as const;
-    expect(await checkRecordingStore(disk, api.dataDir)).toMatchObject([{ level: 'ok', name: 'recording store' }]);
+    const here = { dataDir: api.dataDir, recordingStore: null };
+    expect(await checkRecordingStore(disk, here)).toMatchObject([{ level: 'ok', name: 'recording store' }]);
     expect(await api.recordings.stores.current.list('doctor/')).toEqual([]);
     const s3 = {
       endpoint: 'http://127.0.0.1:1',
@@ -125,7 +126,7 @@ describe('parley doctor, of recordings', () => {
       secretAccessKey: 's',
       prefix: '',
     };
-    const down = await checkRecordingStore({ settings: { kind: 's3', s3 }, faults: [] }, api.dataDir);
+    const down = await checkRecordingStore({ settings: { kind: 's3', s3 }, faults: [] }, here);
     expect(down).toMatchObject([
       {
         level: 'fail',
@@ -134,8 +135,15 @@ describe('parley doctor, of recordings', () => {
       },
     ]);
     expect(
-      await checkRecordingStore({ ...disk, faults: ['  RECORDING_STORE must be disk or s3'] }, api.dataDir),
+      await checkRecordingStore({ ...disk, faults: ['  RECORDING_STORE must be disk or s3'] }, here),
     ).toMatchObject([{ level: 'fail' }]);
+    expect(await checkRecordingStore(disk, { ...here, recordingStore: 's3' })).toMatchObject([
+      {
+        level: 'warn',
+        detail: expect.stringContaining('the running service stores in s3'),
+        wayOut: expect.stringContaining('RECORDING_S3_'),
+      },
+    ]);
     expect(await checkWaitingRecordings(api.database)).toMatchObject([{ level: 'ok' }]);
   });
 });

@@ -285,6 +285,13 @@ describe('the machine', () => {
     expect(checkMasterKey(settings(), {})).toMatchObject([
       { level: 'warn', detail: expect.stringContaining('running') },
     ]);
+    // Which the running service was given, as systemd gives it.
+    const masterKeyFile = join(folder, 'credential');
+    writeFileSync(masterKeyFile, KEY, { mode: 0o400 });
+    writeFileSync(join(dataDir, 'runtime.json'), JSON.stringify({ masterKeyFile }));
+    expect(checkMasterKey(settings(), {})).toMatchObject([
+      { level: 'ok', name: 'master key', detail: `in ${masterKeyFile} (mode 400)` },
+    ]);
   });
 });
 

@@ -27,6 +27,7 @@ function run(masterKeyFile: string | null): string {
     carrierApiBase: {},
     webhookAllowCidrs: '10.0.0.0/8, fd00::/8',
     modelAllowCidrs: '192.168.1.0/24',
+    recordingStore: 's3',
   });
 }
 
