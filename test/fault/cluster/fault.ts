@@ -9,6 +9,8 @@ export interface FaultCase {
   /** Whom it meets. */
   victim: ClusterNode;
   calls: readonly TalkingCall[];
+  /** What all that talk left of the machine before, 0 to 1; everything runs on it, the phones and the balancer too. */
+  restShare: number;
 }
 
 export interface Fault {
@@ -18,16 +20,24 @@ export interface Fault {
   /** Also in the quick form. */
   isQuick: boolean;
   /** Before there are calls. Resolves when all nodes that should be there are. */
-  prepare?(met: Omit<FaultCase, 'calls'>): Promise<void>;
+  prepare?(met: Pick<FaultCase, 'cluster' | 'victim'>): Promise<void>;
   /** Resolves when its calls are over and the cluster may be whole again. */
   run(met: FaultCase): Promise<Verdict>;
 }
 
-/** Of a machine whose sockets are reset, and of one that says nothing any more. */
-export const RESET_WORD_MS = 1_500;
+/** Of a machine that says nothing any more. */
 export const SILENT_WORD_MS = 12_000;
+/** Of one whose sockets are reset, where the machine has the rest that docs/scale.md sizes it with. */
+const RESET_WORD_MS = 1_500;
+const SIZED_REST = 0.4;
+const LEAST_REST = 0.1;
 export const CUT_MS = 20_000;
 export const LATER_CALLS = 6;
+
+/** All its calls come to the others at once, which takes what is left of the machine: the longer, the less that is. */
+export function resetWordMs({ restShare }: FaultCase): number {
+  return Math.round(RESET_WORD_MS * Math.max(1, SIZED_REST / Math.max(restShare, LEAST_REST)));
+}
 
 /** Those of the victim were taken from it at that time; those of the others noticed nothing. */
 export async function afterMoving(

@@ -14,7 +14,7 @@ import {
   type FaultCase,
   joined,
   LATER_CALLS,
-  RESET_WORD_MS,
+  resetWordMs,
   SILENT_WORD_MS,
 } from './fault.ts';
 import { clockAhead, killedAhead, olderComes, othersKilled, refused } from './joining.ts';
@@ -117,28 +117,30 @@ async function commanded(cluster: Cluster, calls: readonly TalkingCall[]): Promi
   };
 }
 
-async function killed({ cluster, victim, calls }: FaultCase): Promise<Verdict> {
+async function killed(met: FaultCase): Promise<Verdict> {
   const atEpochMs = Date.now();
-  await victim.kill();
-  const verdict = await afterMoving({ cluster, victim, calls }, atEpochMs, RESET_WORD_MS);
-  await victim.start();
+  await met.victim.kill();
+  const verdict = await afterMoving(met, atEpochMs, resetWordMs(met));
+  await met.victim.start();
   return verdict;
 }
 
-async function unplugged({ cluster, victim, calls }: FaultCase): Promise<Verdict> {
+async function unplugged(met: FaultCase): Promise<Verdict> {
+  const { cluster, victim } = met;
   const atEpochMs = Date.now();
   cluster.network.pull?.(victim.name);
-  const verdict = await afterMoving({ cluster, victim, calls }, atEpochMs, SILENT_WORD_MS);
+  const verdict = await afterMoving(met, atEpochMs, SILENT_WORD_MS);
   cluster.network.plug(victim.name);
   return verdict;
 }
 
-async function stoodStill({ cluster, victim, calls }: FaultCase): Promise<Verdict> {
+async function stoodStill(met: FaultCase): Promise<Verdict> {
+  const { victim } = met;
   const atEpochMs = Date.now();
   victim.suspend();
   await wait(CUT_MS);
   victim.resume();
-  return afterMoving({ cluster, victim, calls }, atEpochMs, SILENT_WORD_MS);
+  return afterMoving(met, atEpochMs, SILENT_WORD_MS);
 }
 
 async function cutOff({ cluster, victim, calls }: FaultCase, way: 'toDatabase' | 'toRedis'): Promise<Verdict> {

@@ -1,14 +1,12 @@
 /** Nodes that come where they should not, or otherwise than they should: and what became of those that were there. */
 import { existsSync } from 'node:fs';
 import { ended, place, talking } from './conversations.ts';
-import { afterMoving, type FaultCase, joined, LATER_CALLS, RESET_WORD_MS, stated } from './fault.ts';
+import { afterMoving, type FaultCase, joined, LATER_CALLS, resetWordMs, stated } from './fault.ts';
 import { kept, type Verdict } from './verdicts.ts';
 
 /** Debian's package `faketime`. */
 export const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 const AHEAD = '+30s';
-/** The time of day costs 12 times as much where libfaketime tells it, and on a full machine all waits for that. */
-const AHEAD_WORD_MS = 2 * RESET_WORD_MS;
 
 export const hasFaketime = (): boolean => existsSync(FAKETIME);
 
@@ -41,20 +39,22 @@ export async function clockAhead({ cluster, victim }: Omit<FaultCase, 'calls'>):
 }
 
 /** A node whose clock is 30 s ahead is judged no differently, and judges no differently: it dies like any other. */
-export async function killedAhead({ cluster, victim, calls }: FaultCase): Promise<Verdict> {
+export async function killedAhead(met: FaultCase): Promise<Verdict> {
+  const { victim } = met;
   const atEpochMs = Date.now();
   await victim.kill();
-  const verdict = await afterMoving({ cluster, victim, calls }, atEpochMs, AHEAD_WORD_MS);
+  const verdict = await afterMoving(met, atEpochMs, resetWordMs(met));
   await victim.start();
   return verdict;
 }
 
 /** The other way round: the node that goes on with the calls is the one with the strange clock. */
-export async function othersKilled({ cluster, victim, calls }: FaultCase): Promise<Verdict> {
+export async function othersKilled(met: FaultCase): Promise<Verdict> {
+  const { cluster, victim } = met;
   const other = cluster.nodes.find((node) => node !== victim)!;
   const atEpochMs = Date.now();
   await other.kill();
-  const verdict = await afterMoving({ cluster, victim: other, calls }, atEpochMs, AHEAD_WORD_MS);
+  const verdict = await afterMoving({ ...met, victim: other }, atEpochMs, resetWordMs(met));
   await other.start();
   await victim.drain();
   await victim.start();

@@ -17,6 +17,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type MachineTime, readMachineTime } from '../../../bench/harness/machine-time.ts';
 import { readNumber, readOptions } from '../../../bench/harness/options.ts';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { describeHistory, settledHistory } from '../chaos/random-scenario.ts';
@@ -165,6 +166,9 @@ function missingFor({ needs }: Fault, { network, disks }: Cluster): string | nul
   return null;
 }
 
+const restOf = (before: MachineTime, after: MachineTime): number =>
+  1 - (after.busyMs - before.busyMs) / (after.totalMs - before.totalMs);
+
 async function meet(
   on: Cluster,
   fault: Fault,
@@ -179,10 +183,13 @@ async function meet(
   const asked = await place(on, calls, isOlder ? PLACE_AT_ONE_EVERY_MS : undefined);
   placed.push(...asked);
   const talks = await talking(on, asked, { isOwned: !isOlder });
+  const before = readMachineTime();
   await wait(TALK_MS);
+  const restShare = restOf(before, readMachineTime());
   const shares = on.nodes.map(({ name }) => `${name} ${talks.filter(({ node }) => node === name).length}`);
-  say(`${fault.name} (${victim.name}); calls on ${shares.join(', ')}`);
-  const verdict = await fault.run({ cluster: on, victim, calls: talks });
+  const rest = `${Math.round(100 * restShare)} % of the machine left`;
+  say(`${fault.name} (${victim.name}); calls on ${shares.join(', ')}; ${rest}`);
+  const verdict = await fault.run({ cluster: on, victim, calls: talks, restShare });
   for (const line of verdict.lines) say(`    ${line}`);
   for (const line of verdict.broken) say(`    BROKEN ${line}`);
   return verdict.broken.length;

@@ -48,7 +48,7 @@ export function moved(calls: readonly CallSeen[], atEpochMs: number, wordLimitMs
   return {
     lines: [
       `${lived.length} of ${calls.length} calls lived on${causes === '' ? '' : `; the others ended by ${causes}`}`,
-      `next word after p50 ${p50} ms, p95 ${p95} ms, longest ${most} ms`,
+      `next word after p50 ${p50} ms, p95 ${p95} ms (${wordLimitMs} allowed), longest ${most} ms`,
     ],
     broken,
   };

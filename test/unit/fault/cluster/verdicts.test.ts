@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { EmulatedCall } from '../../../../bench/harness/emulator-process.ts';
 import type { CallSeen } from '../../../fault/cluster/conversations.ts';
+import { resetWordMs } from '../../../fault/cluster/fault.ts';
 import { kept, moved } from '../../../fault/cluster/verdicts.ts';
 
 const FAULT_AT = 10_000;
@@ -37,7 +38,10 @@ test('a call that was to notice nothing has one stream, one owner, its own end, 
 
 test('of calls that were taken away the next word counts from the fault, by the phone', () => {
   const { lines, broken } = moved([back(800), back(1_000), back(1_400)], FAULT_AT, 1_500);
-  expect(lines).toEqual(['3 of 3 calls lived on', 'next word after p50 1000 ms, p95 1400 ms, longest 1400 ms']);
+  expect(lines).toEqual([
+    '3 of 3 calls lived on',
+    'next word after p50 1000 ms, p95 1400 ms (1500 allowed), longest 1400 ms',
+  ]);
   expect(broken).toEqual([]);
 });
 
@@ -59,4 +63,9 @@ test('one in twenty may die, and is counted by its cause', () => {
   );
   expect(lines[0]).toBe('19 of 20 calls lived on; the others ended by 1 × node_lost');
   expect(broken).toEqual([]);
+});
+
+test('the word after a reset has 1.5 s where 40 % of the machine are left, and as much more as there is less', () => {
+  const allowed = (restShare: number): number => resetWordMs({ restShare } as Parameters<typeof resetWordMs>[0]);
+  expect([0.9, 0.4, 0.2, 0.01].map(allowed)).toEqual([1_500, 1_500, 3_000, 6_000]);
 });
