@@ -166,8 +166,9 @@ function missingFor({ needs }: Fault, { network, disks }: Cluster): string | nul
   return null;
 }
 
-const restOf = (before: MachineTime, after: MachineTime): number =>
-  1 - (after.busyMs - before.busyMs) / (after.totalMs - before.totalMs);
+function restOf(before: MachineTime, after: MachineTime): number {
+  return 1 - (after.busyMs - before.busyMs) / (after.totalMs - before.totalMs);
+}
 
 async function meet(
   on: Cluster,
