@@ -27,16 +27,17 @@ export interface Fault {
 
 /** Of a machine that says nothing any more. */
 export const SILENT_WORD_MS = 12_000;
-/** Of one whose sockets are reset, where the machine has the rest that docs/scale.md sizes it with. */
-const RESET_WORD_MS = 1_500;
+/** Of one whose sockets are reset. */
+export const RESET_WORD_MS = 1_500;
+/** What docs/scale.md sizes a machine with. */
 const SIZED_REST = 0.4;
 const LEAST_REST = 0.1;
 export const CUT_MS = 20_000;
 export const LATER_CALLS = 6;
 
-/** All its calls come to the others at once, which takes what is left of the machine: the longer, the less that is. */
-export function resetWordMs({ restShare }: FaultCase): number {
-  return Math.round(RESET_WORD_MS * Math.max(1, SIZED_REST / Math.max(restShare, LEAST_REST)));
+/** What waits for the processor has as much longer as less is left of it than a machine is sized with. */
+export function asLeft(limitMs: number, { restShare }: Pick<FaultCase, 'restShare'>): number {
+  return Math.round(limitMs * Math.max(1, SIZED_REST / Math.max(restShare, LEAST_REST)));
 }
 
 /** Those of the victim were taken from it at that time; those of the others noticed nothing. */

@@ -1,7 +1,7 @@
 /** Nodes that come where they should not, or otherwise than they should: and what became of those that were there. */
 import { existsSync } from 'node:fs';
 import { ended, place, talking } from './conversations.ts';
-import { afterMoving, type FaultCase, joined, LATER_CALLS, resetWordMs, stated } from './fault.ts';
+import { afterMoving, asLeft, type FaultCase, joined, LATER_CALLS, RESET_WORD_MS, stated } from './fault.ts';
 import { kept, type Verdict } from './verdicts.ts';
 
 /** Debian's package `faketime`. */
@@ -43,7 +43,7 @@ export async function killedAhead(met: FaultCase): Promise<Verdict> {
   const { victim } = met;
   const atEpochMs = Date.now();
   await victim.kill();
-  const verdict = await afterMoving(met, atEpochMs, resetWordMs(met));
+  const verdict = await afterMoving(met, atEpochMs, asLeft(RESET_WORD_MS, met));
   await victim.start();
   return verdict;
 }
@@ -54,7 +54,7 @@ export async function othersKilled(met: FaultCase): Promise<Verdict> {
   const other = cluster.nodes.find((node) => node !== victim)!;
   const atEpochMs = Date.now();
   await other.kill();
-  const verdict = await afterMoving({ ...met, victim: other }, atEpochMs, resetWordMs(met));
+  const verdict = await afterMoving({ ...met, victim: other }, atEpochMs, asLeft(RESET_WORD_MS, met));
   await other.start();
   await victim.drain();
   await victim.start();

@@ -61,14 +61,11 @@ export async function diskFull({ cluster, victim, calls }: FaultCase): Promise<V
     `SELECT count(*)::int AS failed FROM calls WHERE call_uuid = ANY ($1::uuid[]) AND recording_status <> 'ready'`,
     [met.map(({ callUuid }) => callUuid)],
   );
-  return joined(
-    verdict,
-    stated(`${(await unstored(cluster, there)).length} recordings of other nodes are missing`, true),
-    {
-      lines: [`of ${met.length} calls of that node ${failed} have no whole recording, and say so`],
-      broken: lost.map((state) => `a recording is neither there nor said to be lost: ${state}`),
-    },
-  );
+  const missing = (await unstored(cluster, there)).length;
+  return joined(verdict, stated(`${missing} recordings of other nodes are missing`, missing === 0), {
+    lines: [`of ${met.length} calls of that node ${failed} have no whole recording, and say so`],
+    broken: lost.map((state) => `a recording is neither there nor said to be lost: ${state}`),
+  });
 }
 
 /** While it is away the calls end, and a node that holds some of their sound is killed and comes back. */
@@ -83,11 +80,11 @@ export async function storeAway({ cluster, victim, calls }: FaultCase): Promise<
     [calls.map(({ callUuid }) => callUuid)],
   );
   cluster.toStore.mend();
-  const lost = await unstored(cluster, calls);
-  return joined(verdict, stated(`${ready} recordings were called ready while the store was away`, ready === 0), {
-    lines: [`${calls.length - lost.length} of ${calls.length} recordings are in the store after it`],
-    broken: lost.slice(0, 5).map((state) => `a recording did not come: ${state}`),
-  });
+  return joined(
+    verdict,
+    stated(`${ready} recordings were called ready while the store was away`, ready === 0),
+    await allStored(cluster, calls),
+  );
 }
 
 /** The replica is promoted; calls are placed all the time, each with one key until it is answered. */
@@ -122,6 +119,7 @@ export async function failedOver({ cluster, calls }: FaultCase): Promise<Verdict
       `${gone.length} of ${acknowledged.size} turns and events that were committed before are gone`,
       gone.length === 0,
     ),
+    await allStored(cluster, calls),
   );
 }
 
@@ -133,6 +131,14 @@ async function placedWhenTaken(cluster: Cluster): Promise<number | null> {
     if (one?.httpStatus === 200) return Math.round(performance.now() - askedAtMs);
   }
   return null;
+}
+
+async function allStored(cluster: Cluster, calls: readonly TalkingCall[]): Promise<Verdict> {
+  const lost = await unstored(cluster, calls);
+  return {
+    lines: [`${calls.length - lost.length} of ${calls.length} recordings are in the store after it`],
+    broken: lost.slice(0, 5).map((state) => `a recording did not come: ${state}`),
+  };
 }
 
 /** Of calls that are over: what is said of recordings that did not come. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { EmulatedCall } from '../../../../bench/harness/emulator-process.ts';
 import type { CallSeen } from '../../../fault/cluster/conversations.ts';
-import { resetWordMs } from '../../../fault/cluster/fault.ts';
+import { asLeft } from '../../../fault/cluster/fault.ts';
 import { kept, moved } from '../../../fault/cluster/verdicts.ts';
 
 const FAULT_AT = 10_000;
@@ -66,6 +66,6 @@ test('one in twenty may die, and is counted by its cause', () => {
 });
 
 test('the word after a reset has 1.5 s where 40 % of the machine are left, and as much more as there is less', () => {
-  const allowed = (restShare: number): number => resetWordMs({ restShare } as Parameters<typeof resetWordMs>[0]);
+  const allowed = (restShare: number): number => asLeft(1_500, { restShare });
   expect([0.9, 0.4, 0.2, 0.01].map(allowed)).toEqual([1_500, 1_500, 3_000, 6_000]);
 });
