@@ -85,8 +85,8 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
   const databaseUrl = settings.databaseUrl ?? postgres?.connectionString ?? '';
   const runDir = makeRunFolder(dataDir);
   const forControl = { ...options.environment, ...options.controlEnv };
-  const ofControl = { ...process.env, ...forControl };
-  const allowed = (name: string): string => ofControl[name] ?? '';
+  const controlSees = { ...process.env, ...forControl };
+  const allowed = (name: string): string => controlSees[name] ?? '';
   const providerAllowCidrs = ['WEBHOOK_ALLOW_CIDRS', 'MODEL_ALLOW_CIDRS'].flatMap((name) => rangesOf(allowed(name)));
   const runtimeFile = writeRuntimeFile(dataDir, {
     databaseUrl,
@@ -98,10 +98,10 @@ async function startOnPort(options: ServiceOptions, dataDir: string, releasePort
     metricsHost: settings.metricsHost,
     metricsPort: settings.metricsPort,
     trustedProxies: settings.trustedProxies,
-    carrierApiBase: readCarrierBases(ofControl).bases,
+    carrierApiBase: readCarrierBases(controlSees).bases,
     webhookAllowCidrs: allowed('WEBHOOK_ALLOW_CIDRS'),
     modelAllowCidrs: allowed('MODEL_ALLOW_CIDRS'),
-    recordingStore: readRecordingSettings(ofControl).settings.kind,
+    recordingStore: readRecordingSettings(controlSees).settings.kind,
   });
 
   const output = options.childOutput === undefined ? {} : { output: options.childOutput };

@@ -32,7 +32,7 @@ export async function refused({ cluster, victim, calls }: FaultCase): Promise<Ve
 }
 
 /** Its machine's clock is 30 s ahead from its start on. */
-export async function clockAhead({ cluster, victim }: Omit<FaultCase, 'calls'>): Promise<void> {
+export async function clockAhead({ cluster, victim }: Pick<FaultCase, 'cluster' | 'victim'>): Promise<void> {
   await victim.drain();
   await victim.start({ settings: { LD_PRELOAD: FAKETIME, FAKETIME: AHEAD, FAKETIME_DONT_FAKE_MONOTONIC: '1' } });
   await cluster.whole();

@@ -22,7 +22,7 @@ export async function allToOne({ cluster, victim, calls }: FaultCase): Promise<V
 }
 
 /** It carries nothing, and is about to be gone. */
-export async function stopVictim({ cluster, victim }: Omit<FaultCase, 'calls'>): Promise<void> {
+export async function stopVictim({ cluster, victim }: Pick<FaultCase, 'cluster' | 'victim'>): Promise<void> {
   await victim.drain();
   await cluster.whole(cluster.nodes.length - 1);
 }
