@@ -243,9 +243,9 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   async function fence(order: { runId: string; why: string; onlyIfSilent: boolean }): Promise<void> {
     const atEpochMs = clock.epochMs();
     const calls = await fenceRun(database, order, atEpochMs);
-    if (calls === null) return;
-    log[calls > 0 ? 'warn' : 'info']({ ...order, calls }, 'a run of a media process is over');
-    if (calls > 0) deps.orphaned(atEpochMs);
+    // Who was slower had its calls locked for a moment, and the sweep of who was faster passes by what is locked.
+    if (calls !== 0) deps.orphaned(atEpochMs);
+    if (calls !== null) log[calls > 0 ? 'warn' : 'info']({ ...order, calls }, 'a run of a media process is over');
   }
 
   async function bury(runId: string): Promise<void> {

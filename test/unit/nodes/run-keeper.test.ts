@@ -278,6 +278,24 @@ describe('who is dead', () => {
     expect(b.told.fenced).toEqual([]);
   });
 
+  test('once; who was slower in saying so looks after the calls too: it may have held some when who was faster looked', async () => {
+    const { a } = await twoNodes();
+    const c = nodeCalled('c');
+    await c.keeper.register(runOf('run-c'));
+    await silentFor('run-b', 31_000);
+    // Both ask; while C waits for its answer, A is done.
+    let answerC = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      answerC = resolve;
+    });
+    silence = (_, clock) => (clock === c.clock ? held : Promise.resolve());
+    await c.keeper.beat();
+    expect(await judged(a, 'run-b')).toBe(true);
+    answerC();
+    await eventually('its look at the calls', () => c.told.orphaned === 1, { between: () => passing(c, 100) });
+    expect(a.told.orphaned).toBe(0);
+  });
+
   test('nobody, by who cannot beat itself, nor for 10 s after: those that were cut off with it come back first', async () => {
     let away = false;
     const flaky: Database = {
