@@ -1,11 +1,9 @@
 /**
  * Brings every call to its end. A sweep takes the calls whose `deadline_at` has passed, asks `dueTimer` what is over,
- * and does it. It comes when the next deadline is there, which transitions of this process say (`nudge`) and the look
- * that all share finds (`store/due-look.ts`). Any number of nodes may sweep: a call taken by one is skipped by the
- * others. All state is in the rows, so a restart forgets nothing; what a node took and did not finish is due again
- * after `CLAIM_MS`. Timers are wall time, because rows outlive processes. A wall clock that is set forward is seen by
- * its distance from the monotonic one: the timers of the calls of before count on as if it had not been, and orphans
- * get the time to come back.
+ * and does it; `sweep-times.ts` says when. Any number of nodes may sweep: a call taken by one is skipped by the others.
+ * All state is in the rows, so a restart forgets nothing; what a node took and did not finish is due again after
+ * `CLAIM_MS`. Timers are wall time, because rows outlive processes; that the wall clock was set ends no call
+ * (`wall-clock.ts`). After a time in which orphans could not come back, they get the time to do so.
  */
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
@@ -13,12 +11,14 @@ import type { Clock } from '../../media/contract/clock.ts';
 import { type CallRow, lockCall, patchCall, readOwnCall } from '../calls/call-row.ts';
 import { dueTimer, nextDeadline, type TimerKind } from '../calls/timers.ts';
 import type { Database } from '../store/database.ts';
-import { type DueLook, LOOK_EVERY_MS } from '../store/due-look.ts';
+import type { DueLook } from '../store/due-look.ts';
 import type { LineCarriers } from './line-carriers.ts';
 import type { EndReport } from './observe.ts';
 import { redirectCall } from './redirect-call.ts';
 import type { SideEffects } from './side-effects.ts';
+import { createSweepTimes, type SweepTimes } from './sweep-times.ts';
 import type { Transitions } from './transition.ts';
+import { createWallClock } from './wall-clock.ts';
 
 export interface ReaperDeps {
   database: Database;
@@ -36,24 +36,11 @@ export interface ReaperDeps {
   due?: DueLook;
 }
 
-export interface Reaper {
-  start(): void;
+export interface Reaper extends Omit<SweepTimes, 'forget'> {
   /** One sweep by hand: how many calls it looked at. Rejects when the database is away. */
   sweep(): Promise<number>;
-  /** A deadline may come before the next sweep: sweep then. */
-  nudge(deadlineAt: Date | null): void;
-  /** The same of a call, whose former deadline comes to nothing. */
-  moved(callUuid: string, deadlineAt: Date | null): void;
-  /** Resolves when the running sweep is over. */
-  close(): Promise<void>;
 }
 
-/** How often it looks at its clocks; at the calls only when a deadline is there. */
-const SWEEP_EVERY_MS = 1_000;
-/** Deadlines that are further away are told again by the next look, if they still stand. */
-const HORIZON_MS = LOOK_EVERY_MS + SWEEP_EVERY_MS;
-const NEXT_DEADLINE =
-  'SELECT (extract(epoch FROM min(deadline_at)) * 1000)::float8 FROM calls WHERE deadline_at IS NOT NULL';
 const BATCH_CALLS = 50;
 /**
  * A lost process leaves hundreds of calls at once, and a carrier may take seconds for each: so
@@ -68,9 +55,6 @@ const ORPHAN_GRACE_MS = 10_000;
  * and no orphan could come back.
  */
 const STANDSTILL_MS = 5_000;
-/** The wall clock was set; smaller corrections are the time service's daily work. */
-const CLOCK_STEP_MS = 5_000;
-const STEPS_REMEMBERED = 8;
 
 const TAKE_DUE = `
   UPDATE calls SET deadline_at = $2
@@ -82,27 +66,31 @@ export function createReaper(deps: ReaperDeps): Reaper {
   const { database, clock, log, transitions, lineCarriers, effects } = deps;
   /** Since when orphans could come back. */
   let graceFromMs = clock.nowMs();
-  let wallOffsetMs = clock.epochMs() - clock.nowMs();
-  /** `atEpochMs` is the wall time before the step. */
-  const steps: { atEpochMs: number; byMs: number }[] = [];
-  let running: Promise<unknown> | null = null;
-  let cancelTimer: (() => void) | null = null;
-  let timerAtMs = Number.POSITIVE_INFINITY;
-  let started = false;
-  let closed = false;
+  const wallClock = createWallClock(clock, log);
   let databaseWasAway = false;
-  /** A deadline came while it swept: perhaps too late for that sweep. */
-  let isWaitedFor = false;
-  /** The next that is known. */
-  let dueAtEpochMs = Number.NEGATIVE_INFINITY;
-  /** Of calls that this process has changed: those within the horizon. */
-  const near = new Map<string, number>();
-  /** Until then the calls are looked at each second: behind the next deadline there may be more. */
-  let busyUntilMs = Number.NEGATIVE_INFINITY;
-  let leave = (): void => {};
+  const times = createSweepTimes({
+    clock,
+    ...(deps.due && { due: deps.due }),
+    sweep: sweepInTime,
+    looks(lateMs) {
+      if (lateMs > STANDSTILL_MS) beginGrace();
+      lookAtWallClock();
+    },
+  });
+
+  /** Orphans could not come back until now. */
+  function beginGrace(): void {
+    graceFromMs = clock.nowMs();
+  }
+
+  function lookAtWallClock(): void {
+    if (!wallClock.wasSet()) return;
+    beginGrace();
+    times.forget();
+  }
 
   async function sweep(): Promise<number> {
-    watchWallClock();
+    lookAtWallClock();
     const work: Promise<void>[] = [];
     for (let batch = 0; batch < BATCHES_A_SWEEP; batch++) {
       const due = await takeDue();
@@ -113,26 +101,18 @@ export function createReaper(deps: ReaperDeps): Reaper {
     return work.length;
   }
 
-  function watchWallClock(): void {
-    const offsetMs = clock.epochMs() - clock.nowMs();
-    const byMs = offsetMs - wallOffsetMs;
-    wallOffsetMs = offsetMs;
-    if (Math.abs(byMs) < CLOCK_STEP_MS) return;
-    log.warn(
-      { byMs: Math.round(byMs) },
-      'the wall clock was set; timers of calls go on by the time that has really passed',
-    );
-    graceFromMs = clock.nowMs();
-    dueAtEpochMs = Number.NEGATIVE_INFINITY;
-    if (byMs < 0) return;
-    steps.push({ atEpochMs: clock.epochMs() - byMs, byMs });
-    if (steps.length > STEPS_REMEMBERED) steps.shift();
-  }
-
-  /** Now, less by what the wall clock was set forward since the call began. */
-  function passedEpochMs(call: CallRow): number {
-    const since = call.createdAt.getTime();
-    return steps.reduce((left, step) => (since <= step.atEpochMs ? left - step.byMs : left), clock.epochMs());
+  async function sweepInTime(): Promise<boolean> {
+    try {
+      const looked = await sweep();
+      if (databaseWasAway) log.info('the sweep of calls goes on');
+      databaseWasAway = false;
+      return looked === BATCH_CALLS * BATCHES_A_SWEEP;
+    } catch (error) {
+      beginGrace();
+      if (!databaseWasAway) log.warn({ err: error }, 'the sweep of calls waits for the database');
+      databaseWasAway = true;
+      throw error;
+    }
   }
 
   async function takeDue(): Promise<{ call_uuid: string }[]> {
@@ -142,7 +122,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
       new Date(nowEpochMs),
       new Date(nowEpochMs + CLAIM_MS),
     ]);
-    if (clock.nowMs() - askedAtMs > STANDSTILL_MS) graceFromMs = clock.nowMs();
+    if (clock.nowMs() - askedAtMs > STANDSTILL_MS) beginGrace();
     return due;
   }
 
@@ -150,7 +130,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
     try {
       const call = await readOwnCall(database, callUuid);
       if (call === undefined) return;
-      const timer = dueTimer(call, clock.epochMs(), passedEpochMs(call), deps.timerScale);
+      const timer = dueTimer(call, clock.epochMs(), wallClock.passedEpochMs(call.createdAt), deps.timerScale);
       try {
         if (timer !== null) await act(call, timer);
       } finally {
@@ -258,101 +238,8 @@ export function createReaper(deps: ReaperDeps): Reaper {
       await patchCall(tx, callUuid, { deadlineAt: next });
       return next;
     });
-    moved(callUuid, deadlineAt);
+    times.moved(callUuid, deadlineAt);
   }
 
-  function schedule(afterMs: number): void {
-    if (closed || !started) return;
-    const atMs = clock.nowMs() + afterMs;
-    if (atMs >= timerAtMs) return;
-    cancelTimer?.();
-    timerAtMs = atMs;
-    cancelTimer = clock.after(afterMs, tick);
-  }
-
-  function tick(): void {
-    if (clock.nowMs() - timerAtMs > STANDSTILL_MS) graceFromMs = clock.nowMs();
-    timerAtMs = Number.POSITIVE_INFINITY;
-    cancelTimer = null;
-    if (running !== null) {
-      isWaitedFor = true;
-      return;
-    }
-    watchWallClock();
-    const nextEpochMs = Math.min(dueAtEpochMs, ...near.values());
-    if (deps.due !== undefined && nextEpochMs > clock.epochMs() && clock.nowMs() >= busyUntilMs) {
-      schedule(Math.min(SWEEP_EVERY_MS, nextEpochMs - clock.epochMs() + 1));
-      return;
-    }
-    for (const [callUuid, atEpochMs] of near) if (atEpochMs <= clock.epochMs()) near.delete(callUuid);
-    let nextInMs = SWEEP_EVERY_MS;
-    isWaitedFor = false;
-    dueAtEpochMs = Number.POSITIVE_INFINITY;
-    running = sweep()
-      .then(
-        (looked) => {
-          // There may be more.
-          if (looked === BATCH_CALLS * BATCHES_A_SWEEP) {
-            nextInMs = 0;
-            dueAtEpochMs = Number.NEGATIVE_INFINITY;
-          }
-          if (isWaitedFor) nextInMs = 0;
-          if (databaseWasAway) log.info('the sweep of calls goes on');
-          databaseWasAway = false;
-        },
-        (error: unknown) => {
-          graceFromMs = clock.nowMs();
-          dueAtEpochMs = Number.NEGATIVE_INFINITY;
-          if (!databaseWasAway) log.warn({ err: error }, 'the sweep of calls waits for the database');
-          databaseWasAway = true;
-        },
-      )
-      .finally(() => {
-        running = null;
-        schedule(nextInMs);
-      });
-  }
-
-  function nudge(deadlineAt: Date | null): void {
-    if (deadlineAt === null) return;
-    const afterMs = deadlineAt.getTime() - clock.epochMs();
-    if (afterMs >= HORIZON_MS) return;
-    dueAtEpochMs = Math.min(dueAtEpochMs, deadlineAt.getTime());
-    schedule(Math.max(0, afterMs) + 1);
-  }
-
-  function moved(callUuid: string, deadlineAt: Date | null): void {
-    near.delete(callUuid);
-    const afterMs = (deadlineAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.epochMs();
-    if (deadlineAt === null || afterMs >= HORIZON_MS) return;
-    near.set(callUuid, deadlineAt.getTime());
-    schedule(Math.max(0, afterMs) + 1);
-  }
-
-  const question = {
-    sql: () => `(${NEXT_DEADLINE})`,
-    found(epochMs: unknown) {
-      if (typeof epochMs !== 'number') return;
-      if (epochMs - clock.epochMs() < HORIZON_MS) busyUntilMs = clock.nowMs() + HORIZON_MS;
-      nudge(new Date(epochMs));
-    },
-    failed: () => nudge(new Date(clock.epochMs())),
-  };
-
-  return {
-    start() {
-      started = true;
-      if (deps.due !== undefined) leave = deps.due.join(question);
-      schedule(0);
-    },
-    sweep,
-    nudge,
-    moved,
-    async close() {
-      closed = true;
-      leave();
-      cancelTimer?.();
-      await running;
-    },
-  };
+  return { ...times, sweep };
 }
