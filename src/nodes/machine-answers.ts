@@ -1,7 +1,7 @@
 /**
  * Asks a machine whether it lives: `GET /livez` at its own address, past any balancer. What counts is the machine:
  * media that cannot reach its control answers too. Called for runs that the database has not heard of
- * (`run-keeper.ts`).
+ * (`run-judge.ts`).
  */
 /** Which node has answered. */
 export const LIVE_NODE_HEADER = 'parley-node';

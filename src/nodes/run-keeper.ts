@@ -1,22 +1,19 @@
 /**
- * Keeps the leases of this node's media processes, and judges those of others. A run registers, beats by the database's
- * clock, and holds all its calls by that one lease: one statement a node each half minute while it is alone, each two
- * seconds in company, whatever the number of calls. Silence alone kills nobody: a run is dead when its lease is over
- * and its machine does not answer either. One that answers is suspect: nothing is placed there, and its calls are left
- * alone for two minutes, then taken from it, never hung up. Who cannot beat itself judges nobody. Made by
+ * Keeps the leases of this node's media processes, and has those of others judged. A run registers, beats by the
+ * database's clock, and holds all its calls by that one lease: one statement a node each half minute while it is alone,
+ * each two seconds in company, whatever the number of calls. Who cannot beat itself judges nobody. Made by
  * `src/control/media-link.ts`; `docs/decisions/leases.md` has the why.
  *
  *   register → beat … beat ─ kept ──────────────────────────► beat …
  *                          └ not kept: `fenced`, and the process hands its calls over and registers anew
- *   another is silent ─► its machine is asked until its lease is over
+ *   another is silent ─► `run-judge.ts`: its machine is asked until its lease is over
  *                          ├ no answer ─────────────────► fenced here ─► `orphaned`
  *                          └ answers, and stays silent ─► suspect ─ 120 s ─► `overdue`
  */
 import type { Logger } from 'pino';
-import { type Clock, pause } from '../../media/contract/clock.ts';
+import type { Clock } from '../../media/contract/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { DueLook } from '../store/due-look.ts';
-import { ANSWER_LIMIT_MS } from './machine-answers.ts';
 import {
   beatRuns,
   earlierRuns,
@@ -28,16 +25,15 @@ import {
   type OtherRun,
   registerRun,
 } from './media-runs.ts';
+import { createRunJudge, type RunJudgeDeps } from './run-judge.ts';
 
-export interface RunKeeperDeps {
+export interface RunKeeperDeps extends Pick<RunJudgeDeps, 'answers' | 'overdue'> {
   database: Database;
   clock: Clock;
   log: Logger;
   node: NodeName;
   /** Asked for other nodes, and for who wants this one's name, while there is none. Absent: only beats find them. */
   due?: Pick<DueLook, 'join'>;
-  /** Does the machine at this address answer, and as this node, in `limitMs`? Never rejects. */
-  answers(address: string, node: string, limitMs: number): Promise<boolean>;
   /** A run of this node is dead by another's word: it has to let go of its calls. */
   fenced(runId: string): void;
   /** There is another node now. */
@@ -46,8 +42,6 @@ export interface RunKeeperDeps {
   changed?(): void;
   /** A beat was taken, and what it told is known. Rejects when the database is away. */
   beaten?(): Promise<void>;
-  /** It is suspect for long: its calls are to be taken from it. Said again while that lasts. */
-  overdue(runId: string): void;
   /** Calls have lost their owner, at this time. */
   orphaned(atEpochMs: number): void;
   /** The database's time, to who asked at `askedAtMs` of the clock and hears it now. */
@@ -88,15 +82,8 @@ const FIRST_BEAT_MS = 1_000;
 /** After a start, and after beats that failed or came late, the others may have to come back first. */
 const GRACE_MS = 10_000;
 const LATE_MS = 5_000;
-const ASK_AGAIN_MS = 500;
-/** Its machine is asked from so long before its lease is over, so that both are known at once. */
-const ASK_BEFORE_MS = 5_000;
-/** The lease is over by the database's clock, which was heard a moment ago. */
-const SURELY_OVER_MS = 100;
 /** Who has missed a beat may have been given up since, and its word is not waited for: the database knows. */
 const HEARD_MS = 2 * IN_COMPANY.everyMs;
-/** Its node may be cut off from the database alone, and its calls be well. */
-const SUSPECT_MS = 120_000;
 
 export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   const { database, clock, log, node } = deps;
@@ -105,10 +92,6 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   const known = new Set<string>();
   /** Gone, and not told yet. */
   const dying = new Set<string>();
-  /** Since when, and until when nothing more is done about them. */
-  const suspects = new Map<string, { patientUntilMs: number }>();
-  /** Whose machine is being asked. */
-  const asked = new Set<string>();
   let others: readonly OtherRun[] = [];
   let heardAtMs = clock.nowMs();
   let isDraining = false;
@@ -118,6 +101,15 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
   let beating: Promise<void> | null = null;
   let cancel = (): void => {};
   let closed = false;
+  const judge = createRunJudge({
+    clock,
+    log,
+    node: node.name,
+    answers: deps.answers,
+    isFit: () => !closed && clock.nowMs() - wellSinceMs >= GRACE_MS,
+    dead: (runId) => fence({ runId, why: 'silent, and so is its machine', onlyIfSilent: true }),
+    overdue: deps.overdue,
+  });
 
   const isInCompany = (): boolean => others.some((run) => run.node !== node.name);
   const pace = (): { everyMs: number; leaseMs: number } => {
@@ -180,64 +172,13 @@ export function createRunKeeper(deps: RunKeeperDeps): RunKeeper {
       log.error({ runId, slot }, 'this run of a media process was given up by another node: its calls go on elsewhere');
       deps.fenced(runId);
     }
-    for (const runId of suspects.keys()) if (!others.some((run) => run.runId === runId)) suspects.delete(runId);
-    for (const run of others) judge(run);
-  }
-
-  function judge(run: OtherRun): void {
-    const { runId, silentMs, leaseMs } = run;
-    if (silentMs <= leaseMs && suspects.delete(runId)) {
-      log.info({ runId, node: run.node }, 'a media process is heard of again');
-    }
-    if (silentMs <= leaseMs - ASK_BEFORE_MS || !isFitToJudge() || asked.has(runId) || dying.has(runId)) return;
-    asked.add(runId);
-    verdict(run, clock.nowMs() + leaseMs - silentMs)
-      .catch((error: unknown) => log.warn({ runId, err: error }, 'a silent media process could not be judged'))
-      .finally(() => asked.delete(runId));
+    judge.heard(others.filter(({ runId }) => !dying.has(runId)));
   }
 
   /** As of the last beat; their silence as of now. */
   function heardOfLately(): OtherRun[] {
     const sinceMs = clock.nowMs() - heardAtMs;
     return others.map((run) => ({ ...run, silentMs: run.silentMs + sinceMs }));
-  }
-
-  const isFitToJudge = (): boolean => clock.nowMs() - wellSinceMs >= GRACE_MS;
-
-  async function verdict(run: OtherRun, leaseOverAtMs: number): Promise<void> {
-    const { runId, silentMs, leaseMs } = run;
-    if (await machineAnswers(run, leaseOverAtMs)) {
-      if (silentMs > leaseMs) suspect(run);
-      return;
-    }
-    const leftMs = leaseOverAtMs - clock.nowMs();
-    if (leftMs > 0) await pause(clock, leftMs + SURELY_OVER_MS);
-    if (!isFitToJudge() || closed) return;
-    await fence({ runId, why: 'silent, and so is its machine', onlyIfSilent: true });
-  }
-
-  function suspect({ runId, node: name, slot, silentMs }: OtherRun): void {
-    const known = suspects.get(runId);
-    if (known === undefined) {
-      log.warn({ runId, node: name, slot, silentMs }, 'a media process is silent, and its machine answers');
-    } else if (clock.nowMs() < known.patientUntilMs) return;
-    else deps.overdue(runId);
-    suspects.set(runId, { patientUntilMs: clock.nowMs() + SUSPECT_MS });
-  }
-
-  /** False: not once, asked twice at least, and the last time until its lease was over. */
-  async function machineAnswers({ address, node: name }: OtherRun, leaseOverAtMs: number): Promise<boolean> {
-    // Ours would beat here.
-    if (address === null || name === node.name) return false;
-    for (let times = 1, limitMs = ANSWER_LIMIT_MS; ; times++) {
-      if (await deps.answers(address, name, limitMs)) return true;
-      const leftMs = leaseOverAtMs - clock.nowMs();
-      if (times > 1 && leftMs <= 0) return false;
-      // One that says nothing takes as long as it may, and that is not waited for when the lease is over.
-      await pause(clock, Math.max(ASK_AGAIN_MS, leftMs - ANSWER_LIMIT_MS));
-      const nowLeftMs = leaseOverAtMs - clock.nowMs();
-      if (nowLeftMs > 0) limitMs = Math.min(ANSWER_LIMIT_MS, Math.max(ASK_AGAIN_MS, nowLeftMs));
-    }
   }
 
   async function fence(order: { runId: string; why: string; onlyIfSilent: boolean }): Promise<void> {
