@@ -5,24 +5,22 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { loadMediaConfig } from './config.ts';
 import { addressName } from './contract/address-name.ts';
-import { every, pause, systemClock } from './contract/clock.ts';
+import { systemClock } from './contract/clock.ts';
 import type { ToControl } from './contract/link-messages.ts';
 import { safeLogOptions } from './contract/log-safety.ts';
-import { eventLoopDelayOf, processFamilies } from './contract/metrics.ts';
 import { PROXY_SEEN_FILE } from './contract/proxy-seen.ts';
 import type { FromProviderThread } from './contract/thread-messages.ts';
 import { CallGrants } from './io/call-grants.ts';
 import type { CallLife } from './io/call-life.ts';
 import { CallRegistry } from './io/call-registry.ts';
-import { CallRoomGauge } from './io/call-room.ts';
 import { createCodecRegistry } from './io/carriers/codecs.ts';
 import { createControlLink } from './io/control-link.ts';
 import { createDescriptorGuard, readDescriptorUse } from './io/descriptor-guard.ts';
+import { createDrain } from './io/drain.ts';
 import { FrameClock } from './io/frame-clock.ts';
 import { createHttpProxy } from './io/http-proxy.ts';
 import { createCarrierEndpoint } from './io/legs/carrier/carrier-endpoint.ts';
@@ -34,6 +32,7 @@ import { watchForProxy } from './io/proxy-watch.ts';
 import { answerNotReady } from './io/readiness.ts';
 import { ConnectionGate } from './io/request-room/connection-gate.ts';
 import { RequestRoom } from './io/request-room/request-room.ts';
+import { createSelfReports } from './io/self-reports.ts';
 import { chooseSocketServer } from './io/socket-server/choose-server.ts';
 import { addressOfPeer, createClientAddresses } from './io/socket-server/client-address.ts';
 import { createEngineHost } from './io/threads/engine-host.ts';
@@ -55,17 +54,7 @@ const MAX_PENDING_UPGRADES = 200;
 const CONNECTIONS_SHARE = 1 / 4;
 /** Where the operating system does not say how many descriptors there are. */
 const DESCRIPTORS_ASSUMED = 20_000;
-const LOAD_EVERY_MS = 1000;
-const ROOM_EVERY_MS = 250;
-const LOOP_DELAY_RESOLUTION_MS = 10;
-const LATENESS_LOG_EVERY_MS = 60_000;
 const IO_BELL_TIMEOUT_MS = 1000;
-/** The supervisor's word that the whole service stops may be read this much later than a SIGTERM. */
-const STOPPING_WORD_MS = 200;
-/** After the last call: until control has acknowledged what was said. */
-const FLUSH_LIMIT_MS = 5000;
-/** Calls that the drain's time limit ends get so long to say their last. */
-const LAST_WORDS_LIMIT_MS = 8000;
 
 const config = loadMediaConfig();
 const clock = systemClock;
@@ -162,7 +151,7 @@ const link = createControlLink({
     else if (message.type === 'monitor.asked') monitors.asked(message.requestId, message.result);
     else if (message.type === 'monitor.end') monitors.end(message.monitorId, message.why);
     else if (message.type === 'fenced') fenced(message.runId);
-    else if (message.type === 'drain') drainAndExit('control asks for it');
+    else if (message.type === 'drain') drain.begin('control asks for it');
   },
   controlRestarted() {
     registry.controlRestarted();
@@ -200,12 +189,22 @@ const metrics = createMediaMetrics({
   }),
   openRecordings: () => recorder.openRecordings,
   socketServer: chosen.kind,
-  room: () => room,
+  room: () => reports.room(),
   requests: () => ({ inUse: requestRoom.inUse(), bodies: requestRoom.openBodies(), refused: requestRoom.log.counts }),
   connections: () => connections.count,
 });
-const loopDelay = monitorEventLoopDelay({ resolution: LOOP_DELAY_RESOLUTION_MS });
-loopDelay.enable();
+const reports = createSelfReports({
+  mediaId: config.mediaId,
+  capacityCalls: config.capacityCalls,
+  metricsEveryMs: config.metricsEveryMs,
+  clock,
+  log,
+  registry,
+  frameClock,
+  toControl: link.send,
+  families: metrics.families,
+  loads: () => ({ voice: tts.load(), recogniser: stt.load(), providers: provider.load(), pipeline: pool.load() }),
+});
 const proxies = createClientAddresses({ cidrs: config.trustedProxies, header: config.trustedProxyHeader });
 const addresses = watchForProxy(proxies, { log, file: join(config.runDir, PROXY_SEEN_FILE) });
 const requestRoom = new RequestRoom({ clock, log, budgets: config.budgets });
@@ -255,7 +254,7 @@ const server = chosen.create({
     }),
   ],
   request(exchange) {
-    if (!saysNotReady() || !answerNotReady(exchange)) proxy.handle(exchange);
+    if (!drain.saysNotReady() || !answerNotReady(exchange)) proxy.handle(exchange);
   },
   maxPendingUpgrades: MAX_PENDING_UPGRADES,
   connections,
@@ -268,7 +267,7 @@ const descriptors = createDescriptorGuard({
   read: readDescriptorUse,
   shut(isShut) {
     if (isShut) server.stopListening();
-    else if (!isEnding) {
+    else if (!drain.isEnding()) {
       server
         .listen(config.host, port)
         .catch((error: unknown) => log.error({ err: error }, 'the port cannot be listened on again'));
@@ -304,141 +303,47 @@ function fenced(givenUp: string): void {
   link.send(greeting());
 }
 
-function tellLoad(): void {
-  link.send({
-    type: 'load',
-    mediaId: config.mediaId,
-    activeCalls: registry.activeCalls,
-    capacityCalls: config.capacityCalls,
-    draining: registry.isDraining,
-    calls: registry.carriedCalls(),
-  });
-}
-
-const roomGauge = new CallRoomGauge(clock);
-let room = roomGauge.measure(loadsNow(performance.eventLoopUtilization().utilization, 0), []);
-
-function loadsNow(busyRatio: number, lateMs: number): Parameters<CallRoomGauge['measure']>[0] {
-  const sockets = { busyRatio, lateMs };
-  return { voice: tts.load(), recogniser: stt.load(), providers: provider.load(), pipeline: pool.load(), sockets };
-}
-
-function reportRoom(): void {
-  const before = performance.eventLoopUtilization();
-  const dueAtMs = clock.nowMs() + ROOM_EVERY_MS;
-  clock.after(ROOM_EVERY_MS, () => {
-    const { utilization } = performance.eventLoopUtilization(before);
-    room = roomGauge.measure(loadsNow(utilization, Math.max(0, clock.nowMs() - dueAtMs)), registry.talkingCalls());
-    const { moreCalls, always, carries, scarce } = room;
-    link.send({ type: 'room', mediaId: config.mediaId, moreCalls, alwaysCalls: always, carriesCalls: carries, scarce });
-    reportRoom();
-  });
-}
-
-function reportMetrics(): void {
-  const readings = {
-    memory: process.memoryUsage(),
-    cpu: process.cpuUsage(),
-    eventLoopDelayMs: eventLoopDelayOf(loopDelay, LOOP_DELAY_RESOLUTION_MS),
-    uptimeSeconds: process.uptime(),
-  };
-  loopDelay.reset();
-  link.send({ type: 'metrics', families: [...metrics.families(), ...processFamilies(readings)] });
-}
-
-function reportLateness(): void {
-  const { lateness } = frameClock;
-  if (lateness.total > 0) {
-    log.info(
-      {
-        ticks: lateness.total,
-        p50Ms: lateness.percentileMs(0.5),
-        p99Ms: lateness.percentileMs(0.99),
-        maxMs: lateness.maxMs,
-        skippedTicks: frameClock.skippedTicks,
-      },
-      'frame clock lateness',
-    );
-    lateness.reset();
-  }
-}
-
 let port = 0;
-let isEnding = false;
-/** The supervisor ends the whole service: nobody else will answer on our port. Null: it does not. */
-let serviceStopsAtMs: number | null = null;
-process.on('message', (message) => {
-  const { type, limitMs = 0 } = message as { type?: string; limitMs?: number };
-  if (type === 'stopping') serviceStopsAtMs ??= clock.nowMs() + limitMs;
-});
-
-/** Of several that share the port, one that is stopped alone leaves the answer to control: the others serve. */
-function saysNotReady(): boolean {
-  return serviceStopsAtMs !== null || (isEnding && config.processes === 1);
-}
-
-/** How long active calls may go on from now. */
-function drainLimitMs(): number {
-  return serviceStopsAtMs === null ? config.drainLimitMs : Math.max(0, serviceStopsAtMs - clock.nowMs());
-}
-
-function drainAndExit(why: string): void {
-  if (isEnding) return;
-  isEnding = true;
-  // Alone among several: what comes from now on is for the others, and must not be given to us to be refused.
-  clock.after(STOPPING_WORD_MS, () => {
-    if (config.processes > 1 && serviceStopsAtMs === null && process.connected) server.stopListening();
-  });
-  log.info({ why, activeCalls: registry.activeCalls }, 'draining');
-  void (async () => {
-    const drained = registry.drain();
-    // At once, so that control places no more calls for us.
-    tellLoad();
-    const limit = pause(clock, drainLimitMs());
-    await Promise.race([drained, limit]);
-    registry.stopAll();
-    await Promise.race([drained, pause(clock, LAST_WORDS_LIMIT_MS)]);
-    await link.flush(FLUSH_LIMIT_MS);
-    descriptors.close();
-    server.close();
-    requestRoom.close();
-    connections.close();
-    link.close();
+const drain = createDrain({
+  processes: config.processes,
+  drainLimitMs: config.drainLimitMs,
+  clock,
+  log,
+  registry,
+  link,
+  tellLoad: reports.tellLoad,
+  stopListening: () => server.stopListening(),
+  async closeParts() {
+    for (const part of [descriptors, server, requestRoom, connections, link]) part.close();
     await Promise.all([
       proxy.close(),
       pool.close(),
       scoring.close(),
       recorder.stop(),
-      tts.close(),
-      stt.close(),
-      provider.close(),
+      ...[tts, stt, provider].map((host) => host.close()),
     ]);
-    log.info('drained');
-    process.exit(0);
-  })();
-}
-
-process.on('SIGTERM', () => drainAndExit('SIGTERM'));
-process.on('SIGINT', () => drainAndExit('SIGINT'));
+  },
+});
+process.on('message', (message) => {
+  const { type, limitMs = 0 } = message as { type?: string; limitMs?: number };
+  if (type === 'stopping') drain.serviceStops(limitMs);
+});
+process.on('SIGTERM', () => drain.begin('SIGTERM'));
+process.on('SIGINT', () => drain.begin('SIGINT'));
+process.on('disconnect', () => drain.begin('the supervisor is gone'));
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
   process.on(event, (error: unknown) => {
     log.fatal({ err: error }, 'a fault that nothing caught; the media process starts anew');
     process.exit(1);
   });
 }
-process.on('disconnect', () => drainAndExit('the supervisor is gone'));
 
 try {
   await Promise.all([pool.ready, recorder.ready, tts.ready, stt.ready]);
   port = await server.listen(config.host, config.port);
   void descriptors.look();
   void answerBell();
-  tellLoad();
-  every(clock, LOAD_EVERY_MS, tellLoad);
-  reportRoom();
-  reportMetrics();
-  every(clock, config.metricsEveryMs, reportMetrics);
-  every(clock, LATENESS_LOG_EVERY_MS, reportLateness);
+  reports.start();
   log.info({ host: config.host, port, pipelineThreads: config.pipelineThreads }, 'media process serves');
   process.send?.({ type: 'ready', port });
 } catch (error) {

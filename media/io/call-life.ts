@@ -21,7 +21,8 @@ import type { CallLeg, LegEnd } from './legs/core/call-leg.ts';
 import type { Visitor } from './legs/web/client-messages.ts';
 import type { WebLegListener } from './legs/web/web-leg.ts';
 import type { MonitorDesk } from './monitor/monitor-desk.ts';
-import type { PipelinePool, PlacedCall, PlacedCallListener } from './threads/pipeline-pool.ts';
+import type { PipelinePool } from './threads/pipeline-pool.ts';
+import type { PlacedCall, PlacedCallListener } from './threads/pooled-call.ts';
 import type { RecorderHost } from './threads/recorder-host.ts';
 
 /** The pipeline answers `call.closed`; a thread that does not is not waited for. */

@@ -8,20 +8,13 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { createBackoff } from '../../contract/backoff.ts';
-import type { CallCommand } from '../../contract/call-command.ts';
-import type { EndedReason } from '../../contract/call-outcome.ts';
-import { type Checkpoint, EMPTY_CHECKPOINT, readCheckpoint } from '../../contract/checkpoint.ts';
 import type { Clock } from '../../contract/clock.ts';
-import type { ConversationEvent, Turn } from '../../contract/conversation.ts';
 import type { EnginePorts } from '../../contract/engine-kinds.ts';
 import type { CallSetup } from '../../contract/link-messages.ts';
-import { type ControlOutcome, controlRefused } from '../../contract/operator-control.ts';
-import type { FromPipeline, ToPipeline, UtteranceBegun } from '../../contract/thread-messages.ts';
-import type { ToolAsk } from '../../contract/tools.ts';
-import { blockShapeOf, CallBlock } from '../../rings/call-block.ts';
-import { NO_SEAT } from '../../rings/feed-board.ts';
+import type { FromPipeline, ToPipeline } from '../../contract/thread-messages.ts';
 import type { WorkLoad } from '../call-room.ts';
 import { PipelineThreadHost } from './pipeline-thread-host.ts';
+import { type PlacedCall, type PlacedCallListener, PooledCall } from './pooled-call.ts';
 import type { ScoringHost } from './scoring-host.ts';
 
 /** A thread that dies three times in the work for one call: it is the call. */
@@ -54,32 +47,6 @@ export interface PipelinePoolOptions {
 /** Without credentials: names of what is granted stand in their place. */
 export type PrepareMessage = Extract<ToPipeline, { type: 'prepare' }>;
 
-export interface PlacedCallListener {
-  conversationEvent(event: ConversationEvent): void;
-  checkpoint(checkpoint: Checkpoint): void;
-  ended(reason: EndedReason, disposition: string | null, error: string | null): void;
-  controlled(controlId: string, outcome: ControlOutcome): void;
-  /** The agent uses a tool. Asked again, under the same id, by a thread that goes on where another died. */
-  toolAsked(ask: ToolAsk, where: { atPage: boolean; timeoutMs: number }): void;
-  toolCancelled(toolCallId: string): void;
-  /** The pipeline has said its last about this call: after `stop`, or because it cannot go on (`lost` true). */
-  closed(lost: boolean): void;
-  /** The thread died at `lostAtMs`; a new block for its successor, or null when the leg is over. */
-  moved(lostAtMs: number): SharedArrayBuffer | null;
-}
-
-export interface PlacedCall {
-  /** Frames were written: the thread's bell is rung at the end of the tick. */
-  fed(): void;
-  /**
-   * Lost where no thread carries the call: of a tool's answer the next one asks again. After `control` the listener's
-   * `controlled` follows, unless the thread dies.
-   */
-  command(command: CallCommand): void;
-  /** `closed` follows. */
-  stop(): void;
-}
-
 export interface PipelinePool {
   /** Resolves when all threads and the spare are ready; rejects when one dies before. */
   ready: Promise<void>;
@@ -101,105 +68,15 @@ export function createPipelinePool(options: PipelinePoolOptions): PipelinePool {
   return new Pool(options);
 }
 
-class Call implements PlacedCall {
-  readonly setup: CallSetup;
-  readonly listener: PlacedCallListener;
-  readonly pool: Pool;
-  host: PipelineThreadHost | null = null;
-  /** On its thread's board. */
-  seat = NO_SEAT;
-  checkpoint: Checkpoint | null;
-  /** What it shares with the thread that it is on, or was. */
-  block: SharedArrayBuffer | null = null;
-  /** Its agent's open turn, as far as the thread has told. */
-  utterance: UtteranceBegun | null = null;
-  /** Number of the last turn that was told: a thread may die between a turn and its checkpoint. */
-  toldTurns = 0;
-  /** What its agent was saying when the last thread died. */
-  #cut: NonNullable<Checkpoint['cut']> | null = null;
-  moves = 0;
-  deathsInItsWork = 0;
-  movedAtMs = 0;
-  isStopping = false;
-  /** A successor must be told too. */
-  isHeld = false;
-
-  constructor(pool: Pool, setup: CallSetup, listener: PlacedCallListener) {
-    this.pool = pool;
-    this.setup = setup;
-    this.listener = listener;
-    this.checkpoint = setup.checkpoint === null ? null : readCheckpoint(setup.checkpoint);
-  }
-
-  /** What a successor goes on from; its first turn has a number of its own. */
-  resumeFrom(): Checkpoint | null {
-    const { checkpoint, toldTurns } = this;
-    const cut = this.#cut;
-    this.#cut = null;
-    if (toldTurns === 0) return checkpoint;
-    const from = checkpoint ?? EMPTY_CHECKPOINT;
-    const nextTurnNumber = Math.max(from.nextTurnNumber, toldTurns + 1);
-    return { ...from, nextTurnNumber, ...(cut === null ? {} : { cut }) };
-  }
-
-  tellEvent(event: ConversationEvent): void {
-    if (event.type === 'turn') {
-      this.toldTurns = Math.max(this.toldTurns, numberOf(event.turn));
-      if (event.turn.turnId === this.utterance?.turnId) this.utterance = null;
-    }
-    this.listener.conversationEvent(event);
-  }
-
-  /**
-   * The thread died while the agent spoke: its turn is told with what was heard of it. Nothing
-   * happens when it did not speak.
-   */
-  closeUtterance(): void {
-    const { utterance, block, setup } = this;
-    this.utterance = null;
-    // A tone has no words, and is no turn.
-    if (utterance === null || utterance.text === '' || block === null) return;
-    const { turnId, text, stepId, startMs, startStreamMs } = utterance;
-    const { streamMs, heardChars } = CallBlock.attach(block, blockShapeOf(setup));
-    const endMs = Math.max(startMs, startMs + streamMs - startStreamMs);
-    this.tellEvent({ type: 'speech', who: 'agent', phase: 'end', atMs: endMs, turnId });
-    const heardText = text.slice(0, heardChars);
-    const turn: Turn = { turnId, role: 'agent', startMs, endMs, text, heardText, interrupted: true, kind: 'speech' };
-    this.tellEvent({ type: 'turn', turn: stepId === null ? turn : { ...turn, stepId } });
-    this.#cut = { text, heardText };
-  }
-
-  fed(): void {
-    this.host?.fed(this.seat);
-  }
-
-  command(command: CallCommand): void {
-    const { callUuid } = this.setup;
-    if (command.type === 'hold') this.isHeld = command.held;
-    if (this.host !== null && !(this.isStopping && command.type === 'control')) {
-      this.host.post({ type: 'call.command', callUuid, command });
-    } else if (command.type === 'control') {
-      this.listener.controlled(command.controlId, controlRefused('not_here'));
-    }
-  }
-
-  stop(): void {
-    if (this.isStopping) return;
-    this.isStopping = true;
-    if (this.host === null) this.pool.settle(this, false);
-    else this.host.post({ type: 'call.stop', callUuid: this.setup.callUuid });
-  }
-}
-
 class Pool implements PipelinePool {
   readonly ready: Promise<void>;
   readonly #options: PipelinePoolOptions;
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new Map<string, PooledCall>();
   /** Carry calls. */
   #carriers: PipelineThreadHost[] = [];
   #spare: PipelineThreadHost | null = null;
   #starting = new Set<PipelineThreadHost>();
-  #waiting: { call: Call; block: SharedArrayBuffer }[] = [];
+  #waiting: { call: PooledCall; block: SharedArrayBuffer }[] = [];
   deaths = 0;
   #nextIndex = 0;
   #nextToPrepare = 0;
@@ -232,7 +109,7 @@ class Pool implements PipelinePool {
   }
 
   place(setup: CallSetup, block: SharedArrayBuffer, listener: PlacedCallListener): PlacedCall {
-    const call = new Call(this, setup, listener);
+    const call = new PooledCall(this, setup, listener);
     this.#calls.set(setup.callUuid, call);
     this.#assign(call, block);
     return call;
@@ -264,7 +141,7 @@ class Pool implements PipelinePool {
   }
 
   /** The call is over for us, and its listener hears so. */
-  settle(call: Call, lost: boolean): void {
+  settle(call: PooledCall, lost: boolean): void {
     const { callUuid } = call.setup;
     if (this.#calls.get(callUuid) !== call) return;
     this.#calls.delete(callUuid);
@@ -275,21 +152,21 @@ class Pool implements PipelinePool {
     call.listener.closed(lost);
   }
 
-  #assign(call: Call, block: SharedArrayBuffer): void {
+  #assign(call: PooledCall, block: SharedArrayBuffer): void {
     let best: PipelineThreadHost | null = null;
     for (const host of this.#carriers) if (best === null || host.calls.size < best.calls.size) best = host;
     if (best === null) this.#queue(call, block);
     else this.#giveTo(best, call, block);
   }
 
-  #queue(call: Call, block: SharedArrayBuffer): void {
+  #queue(call: PooledCall, block: SharedArrayBuffer): void {
     this.#waiting.push({ call, block });
     this.#options.clock.after(NO_THREAD_LIMIT_MS, () => {
       if (this.#waiting.some((one) => one.block === block)) this.settle(call, true);
     });
   }
 
-  #giveTo(host: PipelineThreadHost, call: Call, block: SharedArrayBuffer): void {
+  #giveTo(host: PipelineThreadHost, call: PooledCall, block: SharedArrayBuffer): void {
     const { callUuid } = call.setup;
     call.host = host;
     call.block = block;
@@ -344,38 +221,7 @@ class Pool implements PipelinePool {
       return;
     }
     if (message.type === 'ready' || message.type === 'heartbeat') return;
-    const call = this.#calls.get(message.callUuid);
-    if (call === undefined) return;
-    switch (message.type) {
-      case 'call.event':
-        call.tellEvent(message.event);
-        break;
-      case 'call.speaking':
-        call.utterance = message.utterance;
-        break;
-      case 'call.speaking.more':
-        if (call.utterance?.turnId === message.turnId) call.utterance.text += message.more;
-        break;
-      case 'call.checkpoint':
-        call.checkpoint = message.checkpoint;
-        call.listener.checkpoint(message.checkpoint);
-        break;
-      case 'call.end':
-        call.listener.ended(message.reason, message.disposition, message.error);
-        break;
-      case 'call.controlled':
-        call.listener.controlled(message.controlId, message.outcome);
-        break;
-      case 'call.tool':
-        call.listener.toolAsked(message.ask, message);
-        break;
-      case 'call.tool.cancel':
-        call.listener.toolCancelled(message.toolCallId);
-        break;
-      case 'call.closed':
-        this.settle(call, !call.isStopping);
-        break;
-    }
+    this.#calls.get(message.callUuid)?.heard(message);
   }
 
   #died(host: PipelineThreadHost, why: string): void {
@@ -406,7 +252,12 @@ class Pool implements PipelinePool {
       this.#move(this.#calls.get(callUuid), host.suspect.is(callUuid), lostAtMs, successor);
   }
 
-  #move(call: Call | undefined, isSuspect: boolean, lostAtMs: number, successor: PipelineThreadHost | null): void {
+  #move(
+    call: PooledCall | undefined,
+    isSuspect: boolean,
+    lostAtMs: number,
+    successor: PipelineThreadHost | null,
+  ): void {
     if (call === undefined) return;
     call.host = null;
     call.closeUtterance();
@@ -427,9 +278,4 @@ class Pool implements PipelinePool {
     else if (successor === null) this.#queue(call, block);
     else this.#giveTo(successor, call, block);
   }
-}
-
-/** `t12` is the twelfth turn. */
-function numberOf({ turnId }: Turn): number {
-  return Number(turnId.slice(1)) || 0;
 }

@@ -3,12 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { MULAW_8K } from '../../../../../media/contract/audio-format.ts';
 import { type Clock, systemClock } from '../../../../../media/contract/clock.ts';
 import type { ConversationEvent, Turn } from '../../../../../media/contract/conversation.ts';
-import {
-  createPipelinePool,
-  type PipelinePool,
-  type PlacedCall,
-  type PlacedCallListener,
-} from '../../../../../media/io/threads/pipeline-pool.ts';
+import { createPipelinePool, type PipelinePool } from '../../../../../media/io/threads/pipeline-pool.ts';
+import type { PlacedCall, PlacedCallListener } from '../../../../../media/io/threads/pooled-call.ts';
 import { CallBlock } from '../../../../../media/rings/call-block.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { toneSetup } from '../../../../support/tone-setup.ts';
