@@ -48,13 +48,13 @@ export function createDrain(deps: DrainDeps): Drain {
   let serviceStopsAtMs: number | null = null;
 
   /** How long active calls may go on from now. */
-  const limitMs = (): number =>
+  const leftMs = (): number =>
     serviceStopsAtMs === null ? deps.drainLimitMs : Math.max(0, serviceStopsAtMs - clock.nowMs());
 
   async function drainAndExit(): Promise<void> {
     const drained = registry.drain();
     deps.tellLoad();
-    await Promise.race([drained, pause(clock, limitMs())]);
+    await Promise.race([drained, pause(clock, leftMs())]);
     registry.stopAll();
     await Promise.race([drained, pause(clock, LAST_WORDS_LIMIT_MS)]);
     await link.flush(FLUSH_LIMIT_MS);

@@ -1,7 +1,7 @@
 /**
  * A media process in figures: reads the counters of its parts and makes metric families of them, every few seconds and
- * never per frame. `media/main.ts` sends them to control, which serves them. It counts nothing
- * itself but refused upgrades.
+ * never per frame. `self-reports.ts` sends them to control, which serves them. It counts nothing itself but refused
+ * upgrades.
  */
 import { counter, counters, gauge, gauges, histogram, type MetricFamily } from '../contract/metrics.ts';
 import type { CallRegistry } from './call-registry.ts';

@@ -2,8 +2,8 @@
  * Brings every call to its end. A sweep takes the calls whose `deadline_at` has passed, asks `dueTimer` what is over,
  * and does it; `sweep-times.ts` says when. Any number of nodes may sweep: a call taken by one is skipped by the others.
  * All state is in the rows, so a restart forgets nothing; what a node took and did not finish is due again after
- * `CLAIM_MS`. Timers are wall time, because rows outlive processes; that the wall clock was set ends no call
- * (`wall-clock.ts`). After a time in which orphans could not come back, they get the time to do so.
+ * `CLAIM_MS`. Timers are wall time, because rows outlive processes; that the wall clock was set forward does not end
+ * who talks or rings (`wall-clock.ts`). After a time in which orphans could not come back, they get the time to do so.
  */
 import type { Logger } from 'pino';
 import type { EndedReason } from '../../media/contract/call-outcome.ts';
@@ -84,7 +84,7 @@ export function createReaper(deps: ReaperDeps): Reaper {
   }
 
   function lookAtWallClock(): void {
-    if (!wallClock.wasSet()) return;
+    if (!wallClock.look()) return;
     beginGrace();
     times.forget();
   }

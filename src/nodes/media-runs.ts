@@ -180,6 +180,8 @@ export async function hasOwnRuns(database: Queryable, { name, home }: NodeName):
   return own.length > 0;
 }
 
+/** By so much the times of two nodes differ at the most. */
+const CLOCKS_APART_MS = 2_000;
 /** Of a run: live, and not without an owner yet. `$1` is the run. */
 const ITS_CALLS = `owner_run = $1 AND status = 'in_progress' AND media_stopped_at IS NULL AND lease_until IS NULL`;
 
@@ -220,8 +222,9 @@ async function fenceIn(
   );
   if (held.length === 0) return null;
   await tx.query('UPDATE media_runs SET dead_at = clock_timestamp(), dead_why = $2 WHERE run_id = $1', [runId, why]);
+  // Due on each node, also where the time is a little earlier than here (`shared-clock.ts`).
   const calls = await tx.query(
-    `UPDATE calls SET lease_until = $2, deadline_at = $2
+    `UPDATE calls SET lease_until = $2, deadline_at = $2::timestamptz - interval '${CLOCKS_APART_MS} milliseconds'
       WHERE call_uuid IN (SELECT call_uuid FROM calls WHERE ${ITS_CALLS} FOR NO KEY UPDATE SKIP LOCKED)
      RETURNING 1 AS one`,
     [runId, now],

@@ -16,7 +16,7 @@ export interface RunJudgeDeps {
   node: string;
   /** Does the machine at this address answer, and as this node, in `limitMs`? Never rejects. */
   answers(address: string, node: string, limitMs: number): Promise<boolean>;
-  /** Has it been well long enough itself, so that others could have been heard? */
+  /** Has it been well long enough itself, so that others could have been heard? Not when it closes. */
   isFit(): boolean;
   /** Its lease is over, and its machine is silent too. */
   dead(runId: string): Promise<void>;

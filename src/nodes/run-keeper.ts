@@ -7,7 +7,7 @@
  *   register → beat … beat ─ kept ──────────────────────────► beat …
  *                          └ not kept: `fenced`, and the process hands its calls over and registers anew
  *   another is silent ─► `run-judge.ts`: its machine is asked until its lease is over
- *                          ├ no answer ─────────────────► fenced here ─► `orphaned`
+ *                          ├ no answer ─────────────────► fenced, here or by who was faster ─► `orphaned`
  *                          └ answers, and stays silent ─► suspect ─ 120 s ─► `overdue`
  */
 import type { Logger } from 'pino';
@@ -42,7 +42,7 @@ export interface RunKeeperDeps extends Pick<RunJudgeDeps, 'answers' | 'overdue'>
   changed?(): void;
   /** A beat was taken, and what it told is known. Rejects when the database is away. */
   beaten?(): Promise<void>;
-  /** Calls have lost their owner, at this time. */
+  /** Calls may have lost their owner by this time, by this node's word or another's. */
   orphaned(atEpochMs: number): void;
   /** The database's time, to who asked at `askedAtMs` of the clock and hears it now. */
   databaseTime?(epochMs: number, askedAtMs: number): void;

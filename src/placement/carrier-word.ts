@@ -24,7 +24,7 @@ const LONGEST_RETRY_PAUSE_SECONDS = 1;
 const WRITE_AGAIN_PAUSE_MS = 1_000;
 
 /** The carrier was not asked. */
-export type NotDialled = { kind: 'no_turn' } | Extract<Placement, { kind: 'blocked' }>;
+type NotDialled = { kind: 'no_turn' } | Extract<Placement, { kind: 'blocked' }>;
 
 /** The one repetition that there is: of an explicit 429, once, when the carrier says that a second is enough. */
 export async function askCarrier(

@@ -1,7 +1,6 @@
 /**
- * Clearance, limits, the day's ceilings and the row of one call: one transaction, all or nothing, and its contrary for
- * an attempt that turned out to be no call. Called by `placement.ts` before, and by `carrier-word.ts` after the carrier
- * was asked.
+ * Clearance, limits, the day's ceilings and the row of one call: one transaction, all or nothing. And its contrary, for
+ * an attempt that turned out to be no call. Called by `placement.ts` and `carrier-word.ts`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import { auditWrite } from '../audit/record-audit.ts';
@@ -37,9 +36,7 @@ export type Made =
   | { ok: true; left: CallsLeft; turn: LineTurn; maxDurationSeconds: number }
   | { ok: false; refused: Placement };
 
-/**
- * Clearance first, then the limits, then the day's ceilings and the row that takes the promised slot: all or nothing.
- */
+/** In this order; the row takes the slot that the limits have promised. */
 export async function makeCall(
   deps: MakeCallDeps,
   call: NewCall,

@@ -2,7 +2,8 @@
  * One look at the database for all that comes due in it: whoever waits for rows joins with a question of its own, and
  * every four seconds one statement asks them all. So a service with nothing to do costs a quarter of a statement a
  * second, however many parts of it wait. What this process brings forth itself is nudged at once; the look is for what
- * others did, and for what a death left behind. Made by `src/control/ground.ts`; joined by `sweeper.ts` and the reaper.
+ * others did, and for what a death left behind. Made by `src/control/ground.ts`; joined by `sweeper.ts`, by the
+ * reaper's `sweep-times.ts`, and by `run-keeper.ts`.
  */
 import type { Clock } from '../../media/contract/clock.ts';
 import type { Queryable } from './database.ts';

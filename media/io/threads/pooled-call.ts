@@ -15,7 +15,7 @@ import { NO_SEAT } from '../../rings/feed-board.ts';
 import type { PipelineThreadHost } from './pipeline-thread-host.ts';
 
 /** What a thread says of one call. */
-export type OfCall = Extract<FromPipeline, { type: `call.${string}` }>;
+type OfCall = Extract<FromPipeline, { type: `call.${string}` }>;
 
 interface CallSettler {
   /** The call is over for its threads, and its listener hears so. */

@@ -1,4 +1,4 @@
-/** A call as `placement.ts` makes it, for tests of the pure parts. */
+/** A call as `make-call.ts` makes it, for tests of the pure parts. */
 import type { CallRow } from '../../../src/calls/call-row.ts';
 import { nextDeadline } from '../../../src/calls/timers.ts';
 

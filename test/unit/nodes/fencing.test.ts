@@ -73,10 +73,18 @@ test('in one commit all its live calls have no owner; those that are over, and t
   expect(await fence(runId)).toBe(2);
   const now = new Date(h.clock.epochMs());
   for (const callUuid of [one, two]) {
-    expect(await h.call(callUuid)).toMatchObject({ status: 'in_progress', orphanedAt: now, deadlineAt: now, epoch: 1 });
+    expect(await h.call(callUuid)).toMatchObject({ status: 'in_progress', orphanedAt: now, epoch: 1 });
   }
   for (const callUuid of [over, others]) expect((await h.call(callUuid)).orphanedAt).toBeNull();
   expect(await fence(runId), 'once').toBeNull();
+});
+
+test('its calls are due at once, also on a node on which it is a little earlier', async () => {
+  await claimedBy(runId);
+  await h.reaper.sweep();
+  await fence(runId);
+  h.clock.setEpochMs(h.clock.epochMs() - 1_900);
+  expect(await h.reaper.sweep()).toBe(1);
 });
 
 test('nothing that it says of a call is written any more, before anybody else has claimed it', async () => {

@@ -278,7 +278,7 @@ describe('who is dead', () => {
     expect(b.told.fenced).toEqual([]);
   });
 
-  test('once; who was slower in saying so looks after the calls too: it may have held some when who was faster looked', async () => {
+  test('by the word of who was faster; who was slower looks after the calls too', async () => {
     const { a } = await twoNodes();
     const c = nodeCalled('c');
     await c.keeper.register(runOf('run-c'));
