@@ -36,8 +36,11 @@ export interface Tables {
   growing: ReadonlySet<string>;
   /** The table that a partition belongs to; any other relation is its own. */
   wholeOf(relation: string): string;
-  /** A partition with next to nothing in it, which is best read whole: the full ones beside it are what counts. */
-  isEmptyPart(relation: string): boolean;
+  /**
+   * A partition of a day that has not come, or that has just begun: as small as it is, it is best read whole, whatever
+   * that is of its rows. The full ones beside it are what counts.
+   */
+  isYoungPart(relation: string): boolean;
 }
 
 /** Each text once, with its worst execution: `<what is wrong>`, the statement, its plan. */
@@ -53,15 +56,17 @@ export function planFaults(noted: readonly NotedPlan[], tables: Tables, mostOf: 
 }
 
 function whatIsWrong(plan: PlanNode, tables: Tables, most: Most): string[] {
+  const scans = nodesOf(plan).filter(
+    (node) => isScan(node) && !(isWhole(node) && tables.isYoungPart(relationOf(node))),
+  );
   const whole = new Set(
-    nodesOf(plan)
-      .filter((node) => node['Node Type'].endsWith('Seq Scan'))
-      .map((node) => node['Relation Name'] ?? '')
-      .filter((relation) => !tables.isEmptyPart(relation))
-      .map(tables.wholeOf)
+    scans
+      .filter(isWhole)
+      .map((node) => tables.wholeOf(relationOf(node)))
       .filter((table) => tables.growing.has(table)),
   );
-  const [rows, buffers] = [rowsOf(plan), buffersOf(plan)];
+  const rows = scans.reduce((sum, node) => sum + rowsAt(node), 0);
+  const buffers = buffersOf(plan);
   return [
     ...(whole.size > 0 ? [`reads the whole of ${[...whole].join(', ')}`] : []),
     ...(rows > most.rows
@@ -73,12 +78,6 @@ function whatIsWrong(plan: PlanNode, tables: Tables, most: Most): string[] {
   ];
 }
 
-function rowsOf(plan: PlanNode): number {
-  return nodesOf(plan)
-    .filter(isScan)
-    .reduce((sum, node) => sum + rowsAt(node), 0);
-}
-
 /** With those below it, and without those of its triggers, whose statements stand for themselves. */
 function buffersOf(plan: PlanNode): number {
   return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
@@ -88,6 +87,8 @@ const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).fla
 
 /** What writes a table names it too, and reads none of it. */
 const isScan = (node: PlanNode): boolean => node['Relation Name'] !== undefined && node['Node Type'] !== 'ModifyTable';
+const isWhole = (node: PlanNode): boolean => node['Node Type'].endsWith('Seq Scan');
+const relationOf = (node: PlanNode): string => node['Relation Name'] ?? '';
 
 function rowsAt(node: PlanNode): number {
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);

@@ -6,7 +6,7 @@ const MOST = { rows: 100, buffers: 50 };
 const tables: Tables = {
   growing: new Set(['calls']),
   wholeOf: (relation) => relation.replace(/_\d{4}_\d\d_\d\d$/, ''),
-  isEmptyPart: (relation) => relation === 'calls_2026_11_29',
+  isYoungPart: (relation) => relation === 'calls_2026_11_29',
 };
 
 const scan = (relation: string, more: Partial<PlanNode> = {}): PlanNode => ({
@@ -42,9 +42,10 @@ describe('a plan', () => {
     expect(faultsOf(scan('calls', { 'Node Type': 'Parallel Seq Scan' }))).toHaveLength(1);
   });
 
-  it('of a partition counts for its table, but for one in which there is nothing yet', () => {
+  it('of a partition counts for its table, but for one in which there is next to nothing yet, of which its pages do', () => {
     expect(faultsOf(scan('calls_2026_11_27'))[0]).toMatch(/^reads the whole of calls\n/);
-    expect(faultsOf(scan('calls_2026_11_29'))).toEqual([]);
+    expect(faultsOf(scan('calls_2026_11_29', { 'Actual Rows': 1_000 }))).toEqual([]);
+    expect(faultsOf(scan('calls_2026_11_29', { 'Shared Hit Blocks': 51 }))[0]).toMatch(/^touches 51 pages of calls/);
   });
 
   it('that reads a small table whole, or what another part of it made, is a good one', () => {
