@@ -34,8 +34,8 @@ const STORMS = ['fault/random-deaths', 'alone/siege', 'fault/webhook-history'].m
 const VISITS = ['conversation', 'free-conversation', 'console-listening'].map((name) => `test/browser/${name}.test.ts`);
 
 /**
- * They wait for most of their time, for calls, timers and ends, in many tests one after the other: `npm test` has a lane
- * for them. Behind others, they left the processor idle.
+ * They wait for most of their time, for calls, timers and ends, in many tests one after the other: `npm test` runs them
+ * beside what only computes. Behind it, they left the processor idle.
  */
 const WAITS = ['load/*', 'call-cost', 'placements', 'providers/conformance'].map(
   (name) => `test/integration/${name}.test.ts`,
@@ -92,7 +92,8 @@ class LongestFirst extends BaseSequencer {
 /**
  * Unit tests run on the sources; the others run real processes and threads from `dist/`, so build first. `alone` and
  * `fault` hold those that hold conversations, of which `fault` are those in which something dies. `storms` load the
- * machine, and come last. `npm test` runs all of them in lanes side by side (`scripts/test-lanes.mjs`).
+ * machine, and come last. `npm test` runs `alone`, `visits` and `storms` beside the others, and `waits` beside `unit`
+ * (`scripts/test-lanes.mjs`).
  */
 export default defineConfig({
   test: {

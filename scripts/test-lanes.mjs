@@ -1,8 +1,8 @@
 /**
  * The whole of the tests in lanes side by side, because each by itself leaves the processor idle for much of its time:
  * conversations in real time wait for speech, services for their start, load tests for calls to end. Who talks is heard
- * in time, so all else takes what is left of the processor: first what starts services and browsers, and what mostly
- * waits; then checks and unit tests, which only compute, and fill what all others leave.
+ * in time, so all else takes what is left: the checks and the unit tests first, beside what mostly waits, then what
+ * starts services and browsers.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -15,9 +15,8 @@ import { runChecks } from './check.mjs';
 const TALK = ['alone', 'visits', 'storms'];
 const WAITS = ['waits'];
 const PROCESSES = ['integration', 'by itself', 'browser'];
-/** A third of the weight of who talks, so that it goes on also where those fill the machine; and a third of that. */
+/** A third of the weight of who talks, so that it goes on also where those fill the machine. */
 const BEHIND = ['nice', '-n', '5'];
-const LAST = ['nice', '-n', '10'];
 
 const children = new Set();
 /** Nothing is begun any more. */
@@ -80,27 +79,24 @@ function endTogether() {
 
 const projectArgs = (projects) => projects.flatMap((project) => ['--project', project]);
 
-async function runLast(notes) {
-  const under = hasCommand(LAST[0]) ? LAST : [];
+async function runBehind(notes) {
+  const under = hasCommand(BEHIND[0]) ? BEHIND : [];
+  const waits = runVitest('waits', projectArgs(WAITS), notes, { under });
   const checks = await runChecks({ under });
   const units = [...projectArgs(['unit']), `--maxWorkers=${availableParallelism() + 1}`];
   return [
     { code: 0, counts: { ...checks, skipped: 0, repeated: [], failures: [] } },
     await runVitest('unit', units, notes, { under }),
+    await runVitest('processes', projectArgs(PROCESSES), notes, { under }),
+    await waits,
   ];
 }
 
 /** `notes`: variables that name files for what tests note. Code and counts of each run. */
 export async function runEverything(notes) {
   endTogether();
-  const under = hasCommand(BEHIND[0]) ? BEHIND : [];
-  const [last, ...others] = await Promise.all([
-    runLast(notes),
-    runVitest('processes', projectArgs(PROCESSES), notes, { under }),
-    runVitest('waits', projectArgs(WAITS), notes, { under }),
-    runVitest('talk', projectArgs(TALK), notes),
-  ]);
-  return [...last, ...others];
+  const [behind, talk] = await Promise.all([runBehind(notes), runVitest('talk', projectArgs(TALK), notes)]);
+  return [...behind, talk];
 }
 
 /** `args`: vitest's. */
