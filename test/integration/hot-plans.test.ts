@@ -135,8 +135,9 @@ async function holdCalls(): Promise<string[]> {
   const { agentId, enterprise, lineId: from } = gateway;
   const board = await person.ask(`/api/console/w/${enterprise}/live`);
   const call = { to: '+14155550101', agentId, enterprise, from, name: 'Dana' };
-  const first = await client.place(call, { idempotencyKey: 'once' });
-  const again = await client.place(call, { idempotencyKey: 'once' });
+  const idempotencyKey = randomUUID();
+  const first = await client.place(call, { idempotencyKey });
+  const again = await client.place(call, { idempotencyKey });
   expect(again.body.callUuid).toBe(first.body.callUuid);
   const second = await client.place({ ...call, to: '+14155550102' });
   const { lead } = (await send('/api/developer/leads', {

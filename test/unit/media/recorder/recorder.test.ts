@@ -23,6 +23,7 @@ import { openFileCipher } from '../../../../media/files/encrypted-file.ts';
 import { listSegments } from '../../../../media/recorder/segment-files.ts';
 import { PLAYED, RECEIVED } from '../../../../media/rings/record-ring.ts';
 import { readEncrypted } from '../../../support/encrypted-recording.ts';
+import { eventually } from '../../../support/eventually.ts';
 import {
   codec,
   createCaller,
@@ -598,10 +599,11 @@ describe('recorder after a death', () => {
         await next.recorder.idle();
       }
     };
-    for (let looks = 0; looks < 20 && next.finished.length === 0; looks++) await pass(15_000);
+    await eventually('the file', () => next.finished.length > 0, { between: () => pass(15_000) });
     expect(next.finished[0]?.recording).toEqual(withoutSound(first));
     await pass(300_000);
-    expect([next.finished.length, next.clock.pendingTimers]).toEqual([1, 1]);
+    await eventually('the wait for the next look', () => next.clock.pendingTimers === 1);
+    expect(next.finished).toHaveLength(1);
   });
 
   it('sets a folder aside, unharmed, in which no segment can be read, and removes one that never held sound', async () => {
