@@ -55,7 +55,8 @@ export interface Cluster
 const WHOLE_LIMIT_MS = 60_000;
 /** As a node's name, and no other's. */
 const SPARE = 'spare';
-const DISK_MB = 96;
+/** Of a node, which may have to hold the recordings of all calls: of two minutes in mu-law, both sides. */
+const DISK_MB = { least: 96, aCall: 2 };
 const MASTER_KEY = 'ab'.repeat(32);
 
 export async function startCluster(options: {
@@ -83,7 +84,7 @@ export async function startCluster(options: {
     stops.push(network.close);
     const disks = new Map<string, SmallDisk>();
     for (const name of network.pull === null ? [] : names) {
-      const disk = mountSmallDisk(join(folder, name), DISK_MB);
+      const disk = mountSmallDisk(join(folder, name), Math.max(DISK_MB.least, DISK_MB.aCall * options.calls));
       disks.set(name, disk);
       stops.push(disk.unmount);
     }

@@ -4,6 +4,7 @@
  */
 import { type CallSeen, ended, place, talking } from './conversations.ts';
 import { type FaultCase, joined, LATER_CALLS, stated } from './fault.ts';
+import { allStored } from './stored-recordings.ts';
 import { kept, type Verdict } from './verdicts.ts';
 
 /** `calls` are on the victim, which is of the older version; nobody else runs. */
@@ -32,6 +33,7 @@ export async function upgraded({ cluster, victim, calls }: FaultCase): Promise<V
     kept(laterSeen, 'placed while both ran'),
     stated(`the older version ended with ${code}`, code === 0),
     kept(await ended(cluster, last), 'placed after it'),
+    await allStored(cluster, [...calls, ...later, ...last]),
   );
 }
 
