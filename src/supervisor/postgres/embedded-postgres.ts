@@ -15,7 +15,9 @@ import { type DatabasePlacement, placeDatabase } from './placement.ts';
 export interface EmbeddedPostgresOptions {
   /** Parley's data folder; the cluster lies in it, or below /var/lib/parley when run as root. */
   dataDir: string;
-  /** True only in tests: speed for durability, and connections for many services on it. */
+  /** Where the cluster lies instead, a folder that the unprivileged user can enter; only in tests. */
+  home?: string;
+  /** True only in tests: speed for durability, connections for many services on it, and little room for its log. */
   volatile?: boolean;
   log(line: string): void;
 }
@@ -28,6 +30,7 @@ export interface EmbeddedPostgres {
 }
 
 const DATABASE = 'parley';
+const VOLATILE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '128MB' };
 const START_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 10_000;
 const RESTART_AFTER_MS = 200;
@@ -36,7 +39,8 @@ const POLL_MS = 25;
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const placement = placeDatabase(options.dataDir);
+  const placed = placeDatabase(options.dataDir);
+  const placement = { ...placed, home: options.home ?? placed.home };
   const programs = installPostgresBinaries(placement.programs);
   claimHome(placement);
   const cluster = join(placement.home, 'cluster');
@@ -195,7 +199,7 @@ function runPostmaster(
     // Without the rows and values that a message is about.
     log_error_verbosity: 'terse',
     timezone: 'UTC',
-    ...(options.volatile ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } : {}),
+    ...(options.volatile ? VOLATILE : {}),
   };
   const args = ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const child = spawn(join(programs, 'bin', 'postgres'), args, {
