@@ -5,6 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { type ApiFixture, createApiFixture } from '../unit/api/api-fixture.ts';
 import { hasChromium, newContext, sharedBrowser } from './support/chromium.ts';
 
@@ -80,6 +81,13 @@ describe.skipIf(!hasChromium)('/docs', () => {
     await operation.locator('.try-out__btn').click();
     await operation.locator('.execute').waitFor();
     expect(errors).toEqual([]);
+  });
+
+  it('names the schemas of an operation that is opened, and shows what is within them', async () => {
+    const answer = operation.locator('.responses-table .response').first();
+    await answer.locator('button', { hasText: 'Schema' }).click();
+    const schema = answer.locator('.model-box');
+    await expect.poll(() => schema.textContent(), { timeout: PATIENCE_MS }).toMatch(/^Agents.*nextCursor/s);
   });
 
   it('tries an operation without a key, and shows how that is refused', async () => {

@@ -62,6 +62,26 @@ const follow = () => document.documentElement.classList.toggle('dark-mode', dark
 dark.addEventListener('change', follow);
 follow();
 
+const SCHEMAS = '#/components/schemas/';
+// Without it Swagger UI reads the whole document into objects of its own each time an operation is opened: the page
+// stands still for seconds. A schema within itself stays a reference.
+function resolve(value, spec, within) {
+  if (Array.isArray(value)) return value.map((item) => resolve(item, spec, within));
+  if (value === null || typeof value !== 'object') return value;
+  const { $ref: ref, ...own } = value;
+  if (typeof ref !== 'string' || !ref.startsWith('#/')) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolve(item, spec, within)]));
+  }
+  const meant = ref.slice(2).split('/').reduce((at, key) => at?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], spec);
+  if (meant === undefined || within.includes(ref)) return value;
+  const name = ref.startsWith(SCHEMAS) ? { title: ref.slice(SCHEMAS.length) } : {};
+  return resolve({ ...name, ...meant, ...own }, spec, [...within, ref]);
+}
+const resolveSubtree = async (spec, path) => ({
+  spec: resolve(path.reduce((at, key) => at?.[key], spec), spec, []),
+  errors: [],
+});
+
 async function start() {
   if (typeof SwaggerUIBundle === 'undefined') throw new Error('The reference was not built: run npm run build.');
   const answer = await fetch('/openapi.json');
@@ -77,6 +97,7 @@ async function start() {
     displayOperationId: true,
     persistAuthorization: false,
     validatorUrl: null,
+    plugins: [() => ({ fn: { resolveSubtree } })],
   });
 }
 start().catch((error) => {
