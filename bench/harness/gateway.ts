@@ -2,6 +2,7 @@
  * A whole gateway on this machine, as a client meets it: the real service, the carrier emulator, a webhook receiver,
  * and a workspace with an agent, a line and a key. The demo, the end-to-end tests and bench scenarios all stand on it.
  */
+
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { importAgent } from '../../src/agents/stored-agents.ts';
 import { EMULATED_CARRIER, EMULATED_LINE_NUMBER } from '../../src/carriers/emulated-account.ts';
@@ -22,6 +23,7 @@ import type { PersonaInput } from '../emulators/persona.ts';
 import { CallClient } from './call-client.ts';
 import { type EmulatorProcess, startEmulatorProcess } from './emulator-process.ts';
 import { freePort } from './free-port.ts';
+import { patientAddress } from './patience.ts';
 import { keepLog, keepLogAndWarn, keepsLog } from './suite-log.ts';
 
 export interface GatewayOptions {
@@ -184,7 +186,11 @@ export async function makeWorkspace(
   receiver: Pick<WebhookReceiver, 'url' | 'setSecret'>,
   options: Omit<GatewayOptions, 'personas' | 'dataDir' | 'log'>,
 ): Promise<Pick<Gateway, 'apiKey' | 'enterprise' | 'agentId' | 'lineId' | 'publicKey' | 'webhookSecret'>> {
-  const database = openDatabase({ connectionString: service.databaseUrl, maxConnections: 1, onIdleError: () => {} });
+  const database = openDatabase({
+    connectionString: patientAddress(service.databaseUrl),
+    maxConnections: 1,
+    onIdleError: () => {},
+  });
   const sealer = createSealer(service.masterKeyHex);
   const slug = `demo-${Date.now().toString(36)}`;
   const concurrentCalls = options.concurrentCalls ?? 10;

@@ -3,6 +3,7 @@
  * make providers and their errors talk: what a pipeline thread is posted, what is logged, stored, shown and sent holds
  * none of them. What is sent to a collector of traces is looked at on the way: it tells the whole conversation.
  */
+
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -12,6 +13,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { patientAddress } from '../../bench/harness/patience.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import { readRuntimeFile } from '../../src/config/operator-settings.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -115,7 +117,7 @@ test('no credential in messages to pipelines, logs, events, the call log, checkp
   expect(metrics).not.toContain(CANARY);
 
   const database = openDatabase({
-    connectionString: gateway.service.databaseUrl,
+    connectionString: patientAddress(gateway.service.databaseUrl),
     maxConnections: 1,
     onIdleError: () => {},
   });

@@ -3,6 +3,7 @@
  * control, the database; and the whole service is stopped in order. What is checked is each call's one end, its
  * transcript and what the far end saw.
  */
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import { patientAddress } from '../../bench/harness/patience.ts';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
@@ -54,7 +56,11 @@ afterAll(async () => {
 });
 
 const openOwn = (): Database =>
-  openDatabase({ connectionString: gateway.service.databaseUrl, maxConnections: 2, onIdleError: () => {} });
+  openDatabase({
+    connectionString: patientAddress(gateway.service.databaseUrl),
+    maxConnections: 2,
+    onIdleError: () => {},
+  });
 
 const place = (number: string) =>
   gateway.client.place({ to: number, agentId: gateway.agentId, enterprise: gateway.enterprise, from: gateway.lineId });

@@ -3,11 +3,13 @@
  * agent is silent, so that only Parley recognises anything; the fault put in by a module loaded before Parley. `npm run
  * fault -- chaos threads` is the same with twenty conversations.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Gateway } from '../../bench/harness/gateway.ts';
+import { patientAddress } from '../../bench/harness/patience.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { startTestGateway } from '../support/test-gateway.ts';
 import { agreeingCallee, INTENTS, oneQuestionAgent } from './chaos/conversation-agent.ts';
@@ -34,7 +36,7 @@ describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under
       log: (line) => told.push(line),
     });
     database = openDatabase({
-      connectionString: gateway.service.databaseUrl,
+      connectionString: patientAddress(gateway.service.databaseUrl),
       maxConnections: 1,
       onIdleError: () => {},
     });

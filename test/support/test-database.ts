@@ -1,11 +1,8 @@
 /** A fresh, migrated database for one test file, on the run's shared PostgreSQL. */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { PATIENCE_MS } from '../../bench/harness/patience.ts';
+import { PATIENCE_MS, patientAddress } from '../../bench/harness/patience.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-
-/** On a busy machine new sessions and statements take longer than the service would wait. */
-const PATIENT = 'connect_timeout=60&statement_timeout=60000';
 
 export interface TestDatabase {
   connectionString: string;
@@ -18,7 +15,7 @@ export async function createTestDatabase(template = 'parley_template'): Promise<
   const name = `test_${randomBytes(6).toString('hex')}`;
   const run = async (sql: string): Promise<void> => {
     const admin = openDatabase({
-      connectionString: within(`${server}/parley`),
+      connectionString: patientAddress(`${server}/parley`),
       maxConnections: 1,
       answerLimitMs: PATIENCE_MS,
       onIdleError: () => {},
@@ -33,13 +30,9 @@ export async function createTestDatabase(template = 'parley_template'): Promise<
   };
   await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   return {
-    connectionString: within(`${server}/${name}`),
+    connectionString: patientAddress(`${server}/${name}`),
     close: () => run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   };
-}
-
-function within(connectionString: string): string {
-  return `${connectionString}?${PATIENT}`;
 }
 
 export interface OpenTestDatabase extends TestDatabase {

@@ -27,8 +27,15 @@ export const MOST_SECONDS = 100;
 
 const MODEL = 'emulated-mini';
 const BACKUP_MODEL = 'emulated-backup';
-/** After the agent's words: longer than the agent may owe any, so that its fillers do not pass for its answer. */
-const CALLEE_WAITS_MS = 2_500;
+export interface CalleePatience {
+  /** After the agent's words, before the callee's own. */
+  afterMs: number;
+  /** Of silence, before the callee hangs up. */
+  patienceMs: number;
+}
+
+/** Longer than the agent may owe any words, so that its fillers do not pass for its answer. */
+const PATIENCE: CalleePatience = { afterMs: 2_500, patienceMs: 12_000 };
 const VOICES = ['rms', 'awb'] as const;
 
 const SCENARIO = {
@@ -110,7 +117,7 @@ export function agentOf(toolUrl: string): CascadeAgent {
 }
 
 /** A callee with a number of their own, so that a call can be told by it. */
-export function calleeOf(call: number, lines: readonly string[]): PersonaInput {
+export function calleeOf(call: number, lines: readonly string[], patience = PATIENCE): PersonaInput {
   return {
     kind: 'reciting',
     name: `callee ${call}`,
@@ -118,8 +125,7 @@ export function calleeOf(call: number, lines: readonly string[]): PersonaInput {
     voice: VOICES[call % VOICES.length]!,
     ringMs: 300,
     lines: [...lines],
-    afterMs: CALLEE_WAITS_MS,
-    patienceMs: 12_000,
+    ...patience,
   };
 }
 

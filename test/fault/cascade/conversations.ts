@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
 import type { ProvidersProcess } from '../../../bench/harness/providers-process.ts';
-import { agentOf, calleeOf, connectionsTo, providersOfConversation } from './conversation.ts';
+import { agentOf, type CalleePatience, calleeOf, connectionsTo, providersOfConversation } from './conversation.ts';
 import { type MoodyTool, startMoodyTool } from './moody-tool.ts';
 
 export interface Conversations {
@@ -22,6 +22,8 @@ export async function startConversations(options: {
   /** Of each call's callee. */
   lines: readonly (readonly string[])[];
   atOnce: number;
+  /** Default: that of somebody on a machine that keeps up. */
+  patience?: CalleePatience;
   settings?: Record<string, string>;
   /** Of control alone. */
   controlEnv?: Record<string, string>;
@@ -29,7 +31,7 @@ export async function startConversations(options: {
   /** Takes what the processes of the service write. */
   output?: (text: string) => void;
 }): Promise<Conversations> {
-  const { lines, atOnce, settings = {}, controlEnv = {}, keys, output = () => {} } = options;
+  const { lines, atOnce, patience, settings = {}, controlEnv = {}, keys, output = () => {} } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'parley-cascade-faults-'));
   const tool = await startMoodyTool();
   const providers = await providersOfConversation(keys);
@@ -42,7 +44,7 @@ export async function startConversations(options: {
     const gateway = await startGateway({
       dataDir,
       agent: agentOf(tool.url),
-      personas: lines.map((own, call) => calleeOf(call, own)),
+      personas: lines.map((own, call) => calleeOf(call, own, patience)),
       connections: connectionsTo(providers),
       environment: { MODEL_ALLOW_CIDRS: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: providers.caFile },
       settings,

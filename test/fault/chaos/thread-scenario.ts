@@ -1,10 +1,12 @@
 /**
  * `npm run fault -- chaos threads`: twenty conversations, five deaths, a table. `thread-deaths.ts` does one of them.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from '../../../bench/harness/gateway.ts';
+import { patientAddress } from '../../../bench/harness/patience.ts';
 import { percentile } from '../../../bench/harness/percentile.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { injectable, THREAD_DEATHS } from '../nemesis/thread-faults.ts';
@@ -35,7 +37,7 @@ export async function runThreadScenario({ conversations, say }: ThreadScenarioOp
     log: say,
   });
   const database = openDatabase({
-    connectionString: gateway.service.databaseUrl,
+    connectionString: patientAddress(gateway.service.databaseUrl),
     maxConnections: 2,
     onIdleError: () => {},
   });

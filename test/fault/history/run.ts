@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { briefAgent } from '../../../bench/harness/brief-agent.ts';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
-import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { PATIENCE_MS, patientAddress } from '../../../bench/harness/patience.ts';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { createTenants } from '../../../bench/webhooks/load.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
@@ -101,7 +101,7 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
     log: options.log,
   });
   const database = openDatabase({
-    connectionString: gateway.service.databaseUrl,
+    connectionString: patientAddress(gateway.service.databaseUrl),
     maxConnections: 6,
     onIdleError: () => {},
   });

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { briefAgent } from '../../../bench/harness/brief-agent.ts';
 import type { EmulatedCall } from '../../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
-import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { PATIENCE_MS, patientAddress } from '../../../bench/harness/patience.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { placeAsClient } from '../../harness/placing-client.ts';
 import { placementPersonas, planPlacements, WAYS } from './plan.ts';
@@ -117,7 +117,7 @@ async function readEnds(
   withinMs: number,
 ): Promise<Map<string, Ended>> {
   const database = openDatabase({
-    connectionString: gateway.service.databaseUrl,
+    connectionString: patientAddress(gateway.service.databaseUrl),
     maxConnections: 1,
     onIdleError: () => {},
   });
