@@ -86,10 +86,8 @@ test('a server that knows another name of the limit, or no usage, is asked so, a
       ['max_tokens', 'max_completion_tokens', 'stream_options'].filter((name) => name in body),
     );
   scene({ status: 400, text: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead." });
-  const answer = answerOf(model);
-  while (server.seen.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
-  scene({ say: ['yes'] });
-  expect(textOf(await answer)).toBe('yes');
+  server.following({ say: ['yes'] });
+  expect(textOf(await answerOf(model))).toBe('yes');
   await answerOf(model);
   expect(seenForms()).toEqual([
     ['max_tokens', 'stream_options'],
@@ -101,10 +99,8 @@ test('a server that knows another name of the limit, or no usage, is asked so, a
 test('a form that was found out outlives a limit', async () => {
   const { model, server, scene } = await chatCase();
   scene({ status: 400, text: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead." });
-  const answer = answerOf(model);
-  while (server.seen.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
-  scene({ say: ['yes'] });
-  await answer;
+  server.following({ say: ['yes'] });
+  await answerOf(model);
   for (const status of [429, 503]) {
     scene({ status, text: 'Not now.' });
     await answerOf(model);

@@ -16,6 +16,7 @@ export type PlayScene = (response: http.ServerResponse, scene: ModelScene, numbe
 /** `play`: in the words of which protocol. */
 export async function startFakeChat(play: PlayScene = playChat) {
   let scene: ModelScene = { say: ['Hello.'] };
+  let following: ModelScene | null = null;
   let answers = 0;
   const seen: ChatRequestSeen[] = [];
   const connections = new Set<object>();
@@ -30,7 +31,10 @@ export async function startFakeChat(play: PlayScene = playChat) {
       response.on('close', () => {
         one.isClosed = true;
       });
-      void play(response, scene, ++answers);
+      const now = scene;
+      scene = following ?? scene;
+      following = null;
+      void play(response, now, ++answers);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -40,6 +44,10 @@ export async function startFakeChat(play: PlayScene = playChat) {
     connections,
     scene(next: ModelScene) {
       scene = next;
+    },
+    /** After one more request with the scene that is. */
+    following(next: ModelScene) {
+      following = next;
     },
     close() {
       server.closeAllConnections();
