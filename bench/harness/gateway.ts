@@ -2,7 +2,6 @@
  * A whole gateway on this machine, as a client meets it: the real service, the carrier emulator, a webhook receiver,
  * and a workspace with an agent, a line and a key. The demo, the end-to-end tests and bench scenarios all stand on it.
  */
-
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { importAgent } from '../../src/agents/stored-agents.ts';
 import { EMULATED_CARRIER, EMULATED_LINE_NUMBER } from '../../src/carriers/emulated-account.ts';

@@ -3,7 +3,6 @@
  * make providers and their errors talk: what a pipeline thread is posted, what is logged, stored, shown and sent holds
  * none of them. What is sent to a collector of traces is looked at on the way: it tells the whole conversation.
  */
-
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';

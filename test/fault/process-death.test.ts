@@ -3,7 +3,6 @@
  * control, the database; and the whole service is stopped in order. What is checked is each call's one end, its
  * transcript and what the far end saw.
  */
-
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

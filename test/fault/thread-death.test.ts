@@ -3,7 +3,6 @@
  * agent is silent, so that only Parley recognises anything; the fault put in by a module loaded before Parley. `npm run
  * fault -- chaos threads` is the same with twenty conversations.
  */
-
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -7,6 +7,13 @@ import type { WantedConnection } from '../../../bench/harness/gateway.ts';
 import { type ProvidersProcess, startProvidersProcess } from '../../../bench/harness/providers-process.ts';
 import type { CascadeAgent } from '../../../media/contract/agent-definition.ts';
 
+export interface CalleePatience {
+  /** After the agent's words, before the callee's own. */
+  afterMs: number;
+  /** Of silence, before the callee hangs up. */
+  patienceMs: number;
+}
+
 /** In this order, one a turn. */
 export const LINES = [
   'I would like to book a table.',
@@ -27,13 +34,6 @@ export const MOST_SECONDS = 100;
 
 const MODEL = 'emulated-mini';
 const BACKUP_MODEL = 'emulated-backup';
-export interface CalleePatience {
-  /** After the agent's words, before the callee's own. */
-  afterMs: number;
-  /** Of silence, before the callee hangs up. */
-  patienceMs: number;
-}
-
 /** Longer than the agent may owe any words, so that its fillers do not pass for its answer. */
 const PATIENCE: CalleePatience = { afterMs: 2_500, patienceMs: 12_000 };
 const VOICES = ['rms', 'awb'] as const;

@@ -1,7 +1,6 @@
 /**
  * `npm run fault -- chaos threads`: twenty conversations, five deaths, a table. `thread-deaths.ts` does one of them.
  */
-
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
