@@ -112,6 +112,8 @@ export function agentOf(toolUrl: string): CascadeAgent {
     ],
     builtInTools: ['end_call'],
     filler: { say: FILLERS },
+    // Only after the callee's own patience, also that of a test on a busy machine: two who ask each other talk at once.
+    idle: { promptAfterMs: 20_000, say: ['Are you still there?'], endAfterMs: 60_000 },
     maxDurationSeconds: MOST_SECONDS,
   };
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
+import { patientAddress } from '../../../bench/harness/patience.ts';
 import { readRuntimeFile } from '../../../src/config/operator-settings.ts';
 import { probe } from '../../../src/doctor/http-probe.ts';
 import { openDatabase } from '../../../src/store/database.ts';
@@ -45,8 +46,8 @@ export async function runProcessScenario({ calls, say }: ProcessScenarioOptions)
     log: () => {},
     childOutput: () => {},
   });
-  const { databaseUrl } = gateway.service;
-  const database = openDatabase({ connectionString: databaseUrl, maxConnections: 2, onIdleError: () => {} });
+  const connectionString = patientAddress(gateway.service.databaseUrl);
+  const database = openDatabase({ connectionString, maxConnections: 2, onIdleError: () => {} });
   let broken = 0;
   try {
     for (const [round, fault] of FAULTS.entries()) {

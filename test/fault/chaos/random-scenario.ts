@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
+import { patientAddress } from '../../../bench/harness/patience.ts';
 import { percentile } from '../../../bench/harness/percentile.ts';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import type { ScriptedAgent, ToneAgent } from '../../../media/contract/agent-definition.ts';
@@ -86,8 +87,8 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
     log: () => {},
     childOutput: () => {},
   });
-  const { databaseUrl } = gateway.service;
-  const database = openDatabase({ connectionString: databaseUrl, maxConnections: 2, onIdleError: () => {} });
+  const connectionString = patientAddress(gateway.service.databaseUrl);
+  const database = openDatabase({ connectionString, maxConnections: 2, onIdleError: () => {} });
   try {
     const tone = await importAgent(database, { slug: gateway.enterprise, definition: toneAgent });
     const agentFor = (number: string): string => (number.startsWith(TALKS) ? gateway.agentId : tone.id);

@@ -4,13 +4,13 @@
  * a client has afterwards: one playable file a call, as long as the call, with all but the last second of each stream
  * in it. The callee hums without end, so that what is missing is heard. The small form of it runs in the tests.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EmulatedCall } from '../../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
-import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { PATIENCE_MS, patientAddress } from '../../../bench/harness/patience.ts';
 import { percentile } from '../../../bench/harness/percentile.ts';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import type { Call } from '../../../clients/typescript/src/client.ts';
@@ -47,6 +47,7 @@ const AT_ONCE = 3;
 const AFTERWARDS_MS = 4_000;
 const KILL_MS = { least: 1_000, most: 9_000 };
 const READY_LIMIT_MS = 180_000;
+const FOLDER_WAIT_MS = 5_000;
 const MOST_LOST_MS = 1_000;
 const MOST_OFF_MS = 1_000;
 const TONE_HZ = 300;
@@ -75,12 +76,12 @@ export async function runRecordingScenario(options: RecordingScenarioOptions): P
     log: () => {},
     childOutput: () => {},
   });
-  const { databaseUrl } = gateway.service;
-  const database = openDatabase({ connectionString: databaseUrl, maxConnections: 2, onIdleError: () => {} });
+  const connectionString = patientAddress(gateway.service.databaseUrl);
+  const database = openDatabase({ connectionString, maxConnections: 2, onIdleError: () => {} });
   const report: RecordingReport = { faults: [], hits: 0, lostMs: [], offMs: [] };
   try {
     const placed: KilledCall[] = [];
-    const killer = createKiller(gateway, database);
+    const killer = createKiller(gateway, database, join(dataDir, 'recordings'));
     for (let from = 0; from < calls; from += AT_ONCE) {
       const round = Array.from({ length: Math.min(AT_ONCE, calls - from) }, async (_, at) => {
         const killAfterMs = KILL_MS.least + random() * (KILL_MS.most - KILL_MS.least);
@@ -109,7 +110,7 @@ interface KilledCall {
 type Killer = (callUuid: string) => Promise<boolean>;
 
 /** One after the other, each when every media process serves again. */
-function createKiller(gateway: Gateway, database: Database): Killer {
+function createKiller(gateway: Gateway, database: Database, recordingsDir: string): Killer {
   const { media } = gateway.service;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -126,9 +127,28 @@ function createKiller(gateway: Gateway, database: Database): Killer {
     );
     if (row === undefined || row.isOver) return false;
     const child = media[Number(/\d+$/.exec(row.mediaId ?? '')?.[0] ?? 0)];
+    await allOnDisk(row.mediaId);
     process.kill(child!.pid()!, 'SIGKILL');
     while (child!.isServing()) await wait(5);
     return true;
+  }
+
+  /**
+   * Each stream of the process has its folder. One that dies before is silence in the whole, which is told ten minutes
+   * after the call and not within a run's patience. A stream that was claimed and never begins has none: no more than
+   * a few seconds.
+   */
+  async function allOnDisk(mediaId: string | null): Promise<void> {
+    for (const untilMs = performance.now() + FOLDER_WAIT_MS; performance.now() < untilMs; await wait(5)) {
+      const streams = await database.query<{ callUuid: string; epoch: number }>(
+        `SELECT call_uuid AS "callUuid", part.epoch FROM call_recordings part JOIN calls USING (call_uuid)
+          WHERE owner_media_id = $1 AND part.state = 'recording' AND ended_at IS NULL AND part.epoch > 0`,
+        [mediaId],
+      );
+      const days = readdirSync(recordingsDir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+      const names = new Set(days.flatMap(({ name }) => readdirSync(join(recordingsDir, name))));
+      if (streams.every(({ callUuid, epoch }) => names.has(epoch === 1 ? callUuid : `${callUuid}.${epoch}`))) return;
+    }
   }
 
   return (callUuid) => {
