@@ -18,6 +18,9 @@ const PROCESSES = ['integration', 'by itself', 'browser'];
 /** A third of the weight of who talks, so that it goes on also where those fill the machine. */
 const BEHIND = ['nice', '-n', '5'];
 
+/** What a run notes of itself. Of `dist` only the folder `test` is not packed: a file that grows cannot be. */
+export const notesFolder = join(root, 'dist', 'test', 'notes');
+
 const children = new Set();
 /** Nothing is begun any more. */
 let isStopped = false;
@@ -38,7 +41,7 @@ function passLinesOn(from, to) {
 
 /** A run of vitest to its end: its exit code and counts. `beside` others it does not draw on the terminal. */
 function runVitest(name, args, notes, { under = [], beside = true } = {}) {
-  const countsFile = join(root, 'dist', `test-counts-${name}.json`);
+  const countsFile = join(notesFolder, `counts-${name}.json`);
   rmSync(countsFile, { force: true });
   if (isStopped) return Promise.resolve({ code: null, counts: null });
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');

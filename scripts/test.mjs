@@ -4,12 +4,12 @@
  * on to vitest (`npm test -- test/unit/media`): then only those run. `PARLEY_TEST_COSTS=1`: with what each file cost.
  */
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureBuilt, ensurePackages, hasCommand, root } from './bootstrap.mjs';
+import { ensureBuilt, ensurePackages, hasCommand } from './bootstrap.mjs';
 import { leaksIn } from './suite-log.mjs';
 import { costTable } from './test-costs.mjs';
-import { runEverything, runOnly } from './test-lanes.mjs';
+import { notesFolder, runEverything, runOnly } from './test-lanes.mjs';
 
 /**
  * Debian packages that tests need: a recogniser with a model for free dictation and a judge of Opus files, both not
@@ -54,8 +54,9 @@ const debian = only.length === 0 ? ensureDebianPackages() : undefined;
 ensurePackages({ whole: true });
 ensureBuilt();
 await debian;
-const suiteLog = join(root, 'dist', 'test-log.txt');
-const costs = join(root, 'dist', 'test-costs.txt');
+mkdirSync(notesFolder, { recursive: true });
+const suiteLog = join(notesFolder, 'log.txt');
+const costs = join(notesFolder, 'costs.txt');
 const wantsCosts = Boolean(process.env.PARLEY_TEST_COSTS);
 for (const file of [suiteLog, costs]) rmSync(file, { force: true });
 const notes = { PARLEY_SUITE_LOG: suiteLog, PARLEY_TEST_COSTS: wantsCosts ? costs : '' };

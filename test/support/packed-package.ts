@@ -22,7 +22,7 @@ export function installPacked(app: string): PackedPackage {
   const listing = execFileSync('npm', ['pack', '--json', '--dry-run', '--ignore-scripts'], {
     cwd: root,
     encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: 'pipe',
   });
   const [packed] = JSON.parse(listing) as [{ files: { path: string }[] }];
   const files = packed.files.map(({ path }) => path);

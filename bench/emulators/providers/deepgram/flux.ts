@@ -125,6 +125,8 @@ export function openFlux(exchange: SocketExchange, options: FluxOptions): void {
         if (isEnding || state === 'awaiting_end') return;
         if (heard.length === 0 || words.length === 0) wordsSinceMs = hearing.nowMs;
         words = heard;
+        // They may come after the last of the sound.
+        startIfSpoken();
       },
       concluded(heard) {
         if (!isConcluding || isEnding) return;
