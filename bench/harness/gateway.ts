@@ -10,7 +10,6 @@ import { loadServiceSettings } from '../../src/config/service-settings.ts';
 import { addConnection } from '../../src/connections/stored-connections.ts';
 import { createWidgetKey } from '../../src/embed/widget-keys.ts';
 import { createSealer } from '../../src/sealing/sealer.ts';
-import { openDatabase } from '../../src/store/database.ts';
 import { PortTaken } from '../../src/supervisor/port-check.ts';
 import { type Service, startService } from '../../src/supervisor/service.ts';
 import { setWebhook } from '../../src/webhooks/operator-webhooks.ts';
@@ -22,7 +21,7 @@ import type { PersonaInput } from '../emulators/persona.ts';
 import { CallClient } from './call-client.ts';
 import { type EmulatorProcess, startEmulatorProcess } from './emulator-process.ts';
 import { freePort } from './free-port.ts';
-import { patientAddress } from './patience.ts';
+import { openPatientDatabase } from './patient-database.ts';
 import { keepLog, keepLogAndWarn, keepsLog } from './suite-log.ts';
 
 export interface GatewayOptions {
@@ -185,11 +184,7 @@ export async function makeWorkspace(
   receiver: Pick<WebhookReceiver, 'url' | 'setSecret'>,
   options: Omit<GatewayOptions, 'personas' | 'dataDir' | 'log'>,
 ): Promise<Pick<Gateway, 'apiKey' | 'enterprise' | 'agentId' | 'lineId' | 'publicKey' | 'webhookSecret'>> {
-  const database = openDatabase({
-    connectionString: patientAddress(service.databaseUrl),
-    maxConnections: 1,
-    onIdleError: () => {},
-  });
+  const database = openPatientDatabase(service.databaseUrl);
   const sealer = createSealer(service.masterKeyHex);
   const slug = `demo-${Date.now().toString(36)}`;
   const concurrentCalls = options.concurrentCalls ?? 10;

@@ -12,10 +12,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { patientAddress } from '../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import { readRuntimeFile } from '../../src/config/operator-settings.ts';
-import { openDatabase } from '../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts';
 import { settingsOn } from '../support/test-gateway.ts';
 import { LINES, numberOf } from './cascade/conversation.ts';
@@ -115,11 +114,7 @@ test('no credential in messages to pipelines, logs, events, the call log, checkp
   expect(metrics).toContain('parley_');
   expect(metrics).not.toContain(CANARY);
 
-  const database = openDatabase({
-    connectionString: patientAddress(gateway.service.databaseUrl),
-    maxConnections: 1,
-    onIdleError: () => {},
-  });
+  const database = openPatientDatabase(gateway.service.databaseUrl);
   try {
     const tables = await database.query<{ name: string }>(
       `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = current_schema()`,

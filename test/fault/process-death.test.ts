@@ -10,9 +10,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
-import { patientAddress } from '../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import type { Call } from '../../clients/typescript/src/client.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { decodeRecording } from '../support/recording-audio.ts';
 import { COUNTED, countingAgent } from './chaos/counting-agent.ts';
@@ -54,12 +54,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const openOwn = (): Database =>
-  openDatabase({
-    connectionString: patientAddress(gateway.service.databaseUrl),
-    maxConnections: 2,
-    onIdleError: () => {},
-  });
+const openOwn = (): Database => openPatientDatabase(gateway.service.databaseUrl, 2);
 
 const place = (number: string) =>
   gateway.client.place({ to: number, agentId: gateway.agentId, enterprise: gateway.enterprise, from: gateway.lineId });

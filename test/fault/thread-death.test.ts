@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Gateway } from '../../bench/harness/gateway.ts';
-import { patientAddress } from '../../bench/harness/patience.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { startTestGateway } from '../support/test-gateway.ts';
 import { agreeingCallee, INTENTS, oneQuestionAgent } from './chaos/conversation-agent.ts';
 import { runThreadDeath } from './chaos/thread-deaths.ts';
@@ -34,11 +34,7 @@ describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under
       settings: { PARLEY_PIPELINE_THREADS: '1' },
       log: (line) => told.push(line),
     });
-    database = openDatabase({
-      connectionString: patientAddress(gateway.service.databaseUrl),
-      maxConnections: 1,
-      onIdleError: () => {},
-    });
+    database = openPatientDatabase(gateway.service.databaseUrl);
   });
 
   afterAll(async () => {

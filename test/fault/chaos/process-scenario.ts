@@ -7,10 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
-import { patientAddress } from '../../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { readRuntimeFile } from '../../../src/config/operator-settings.ts';
 import { probe } from '../../../src/doctor/http-probe.ts';
-import { openDatabase } from '../../../src/store/database.ts';
 import type { PlacementSeen } from '../judge/history.ts';
 import { checkHistory, violationLines } from '../judge/history-checker.ts';
 import { runNemesis } from '../nemesis/nemesis.ts';
@@ -46,8 +45,7 @@ export async function runProcessScenario({ calls, say }: ProcessScenarioOptions)
     log: () => {},
     childOutput: () => {},
   });
-  const connectionString = patientAddress(gateway.service.databaseUrl);
-  const database = openDatabase({ connectionString, maxConnections: 2, onIdleError: () => {} });
+  const database = openPatientDatabase(gateway.service.databaseUrl, 2);
   let broken = 0;
   try {
     for (const [round, fault] of FAULTS.entries()) {

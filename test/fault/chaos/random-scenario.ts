@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
-import { patientAddress } from '../../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { percentile } from '../../../bench/harness/percentile.ts';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import type { ScriptedAgent, ToneAgent } from '../../../media/contract/agent-definition.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { placeDatabase } from '../../../src/supervisor/postgres/placement.ts';
 import { gatherHistory } from '../judge/gather-history.ts';
 import type { History, PlacementSeen } from '../judge/history.ts';
@@ -87,8 +87,7 @@ export async function runRandomScenario(options: RandomScenarioOptions): Promise
     log: () => {},
     childOutput: () => {},
   });
-  const connectionString = patientAddress(gateway.service.databaseUrl);
-  const database = openDatabase({ connectionString, maxConnections: 2, onIdleError: () => {} });
+  const database = openPatientDatabase(gateway.service.databaseUrl, 2);
   try {
     const tone = await importAgent(database, { slug: gateway.enterprise, definition: toneAgent });
     const agentFor = (number: string): string => (number.startsWith(TALKS) ? gateway.agentId : tone.id);

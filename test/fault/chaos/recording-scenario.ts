@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EmulatedCall } from '../../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
-import { PATIENCE_MS, patientAddress } from '../../../bench/harness/patience.ts';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { percentile } from '../../../bench/harness/percentile.ts';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import type { Call } from '../../../clients/typescript/src/client.ts';
@@ -18,7 +19,7 @@ import { readOggOpus } from '../../../media/audio/ogg-opus-reader.ts';
 import { OGG_TICKS_PER_SECOND } from '../../../media/audio/ogg-opus-writer.ts';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import type { ToneAgent } from '../../../media/contract/agent-definition.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 
 export interface RecordingScenarioOptions {
   calls: number;
@@ -76,8 +77,7 @@ export async function runRecordingScenario(options: RecordingScenarioOptions): P
     log: () => {},
     childOutput: () => {},
   });
-  const connectionString = patientAddress(gateway.service.databaseUrl);
-  const database = openDatabase({ connectionString, maxConnections: 2, onIdleError: () => {} });
+  const database = openPatientDatabase(gateway.service.databaseUrl, 2);
   const report: RecordingReport = { faults: [], hits: 0, lostMs: [], offMs: [] };
   try {
     const placed: KilledCall[] = [];

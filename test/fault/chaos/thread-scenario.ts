@@ -5,9 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from '../../../bench/harness/gateway.ts';
-import { patientAddress } from '../../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { percentile } from '../../../bench/harness/percentile.ts';
-import { openDatabase } from '../../../src/store/database.ts';
 import { injectable, THREAD_DEATHS } from '../nemesis/thread-faults.ts';
 import { agreeingCallee, conversationAgent, INTENTS } from './conversation-agent.ts';
 import { runThreadDeath, type ThreadDeathReport } from './thread-deaths.ts';
@@ -35,11 +34,7 @@ export async function runThreadScenario({ conversations, say }: ThreadScenarioOp
     keepAudio: false,
     log: say,
   });
-  const database = openDatabase({
-    connectionString: patientAddress(gateway.service.databaseUrl),
-    maxConnections: 2,
-    onIdleError: () => {},
-  });
+  const database = openPatientDatabase(gateway.service.databaseUrl, 2);
   const reports: ThreadDeathReport[] = [];
   try {
     for (const death of THREAD_DEATHS) {

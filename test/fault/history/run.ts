@@ -9,12 +9,13 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { briefAgent } from '../../../bench/harness/brief-agent.ts';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
-import { PATIENCE_MS, patientAddress } from '../../../bench/harness/patience.ts';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { createRandom } from '../../../bench/harness/seeded-random.ts';
 import { createTenants } from '../../../bench/webhooks/load.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { setWebhook, subscribeWebhook } from '../../../src/webhooks/operator-webhooks.ts';
 import { NO_REDIS, startOwnRedis } from '../../harness/redis-server.ts';
 import { readStoredEvents } from '../judge/gather-history.ts';
@@ -100,11 +101,7 @@ export async function runHistory(options: HistoryOptions): Promise<SeedReport[]>
     },
     log: options.log,
   });
-  const database = openDatabase({
-    connectionString: patientAddress(gateway.service.databaseUrl),
-    maxConnections: 6,
-    onIdleError: () => {},
-  });
+  const database = openPatientDatabase(gateway.service.databaseUrl, 6);
   try {
     const sealer = createSealer(gateway.service.masterKeyHex);
     await listenTo(gateway, { database, sealer, receiver });

@@ -9,8 +9,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { briefAgent } from '../../../bench/harness/brief-agent.ts';
 import type { EmulatedCall } from '../../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
-import { PATIENCE_MS, patientAddress } from '../../../bench/harness/patience.ts';
-import { openDatabase } from '../../../src/store/database.ts';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { placeAsClient } from '../../harness/placing-client.ts';
 import { placementPersonas, planPlacements, WAYS } from './plan.ts';
 import { type Ended, faultsOfRun, type PlacementOutcome } from './verdict.ts';
@@ -116,11 +116,7 @@ async function readEnds(
   outcomes: readonly PlacementOutcome[],
   withinMs: number,
 ): Promise<Map<string, Ended>> {
-  const database = openDatabase({
-    connectionString: patientAddress(gateway.service.databaseUrl),
-    maxConnections: 1,
-    onIdleError: () => {},
-  });
+  const database = openPatientDatabase(gateway.service.databaseUrl);
   const wanted = new Set(outcomes.flatMap(({ callUuids }) => [...callUuids]));
   try {
     for (const untilMs = performance.now() + withinMs; ; await wait(1_000)) {

@@ -811,7 +811,7 @@ describe('recorder while it encodes', () => {
   });
 });
 
-it('allocates less than an object a frame, which is 27 bytes for a cipher each 400 ms, while it drains 20 calls, ticks and disk included', () => {
+it('allocates no object a frame, and 27 bytes of each for a cipher each 400 ms, while it drains 20 calls, ticks and disk included', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const made = harness({ write: (_fd, _bytes, _start, lengthBytes) => lengthBytes });
