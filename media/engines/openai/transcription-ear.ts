@@ -317,6 +317,8 @@ class TranscriptionEar extends SocketEar<TranscribedTurn> {
   protected opened(): void {
     this.#isTaken = false;
     this.#over.clear();
+    // Behind a commit of before this one's would find nothing: refused, it would take the words along.
+    this.socket.unsay();
     const wanted = this.turn?.number ?? this.#late?.turn;
     const again = this.#stretches.filter(({ turn, isDone }) => turn === wanted && !isDone);
     this.#stretches = this.#stretches.filter(({ turn, isDone }) => turn === wanted && isDone);

@@ -166,6 +166,11 @@ export class SoundSocket {
     this.#pump();
   }
 
+  /** What waits to be said is not said: it meant another socket. */
+  unsay(): void {
+    this.#words = [];
+  }
+
   /** Somebody speaks: the provider must have something to say, or the socket is dead. */
   expect(isSpeaking: boolean): void {
     if (!isSpeaking) this.#expectsSince = null;

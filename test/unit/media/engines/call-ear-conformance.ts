@@ -252,7 +252,8 @@ export function describeCallEar(name: string, open: OpenEarOfTest, { isLocal = f
     if (isLocal) return;
     it('fields and events that are not known yet change nothing', async () => {
       const b = await start(newerProtocol);
-      expect((await b.turn(1, 'yes please')).text).toBe('yes please');
+      const first = await b.turn(1, 'yes please');
+      expect(first.text, JSON.stringify(first)).toBe('yes please');
       await b.silence(300);
       expect((await b.turn(2, 'no')).text).toBe('no');
       expect([b.finals.map(({ turn }) => turn), b.failures, b.deafened]).toEqual([[1, 2], [], []]);

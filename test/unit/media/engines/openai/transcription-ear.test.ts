@@ -103,6 +103,33 @@ test('a socket lost in mid-turn: what had no text is sent again, as one', async 
   expect(fake.last.told).toEqual([expect.objectContaining({ type: 'session.update' }), COMMIT]);
 });
 
+test('a turn that is over before a socket stands is committed once, and heard', async () => {
+  const { b, fake } = await started({ prepare: (one) => Object.assign(one, { connectMs: 2_300 }) });
+  b.order((ear) => ear.turnBegan(1, b.atMs));
+  await b.say('yes');
+  await b.silence(400);
+  b.order((ear) => ear.mayBeOver());
+  b.order((ear) => ear.wentOn());
+  await b.say('please');
+  await b.silence(400);
+  expect(fake.open).toBe(0);
+  b.order((ear) => ear.turnOver());
+  expect((await b.until('the final', () => b.finals[0])).text).toBe('yes please');
+  expect(fake.last.told).toEqual([expect.objectContaining({ type: 'session.update' }), COMMIT]);
+});
+
+test('a commit that waited for its sound when the socket was lost is not said over the next one', async () => {
+  const { b, fake } = await started({ prepare: (one) => Object.assign(one, { connectMs: 1_500 }) });
+  b.order((ear) => ear.turnBegan(1, b.atMs));
+  await b.say('yes please');
+  await b.until('a socket', () => fake.open === 1);
+  b.order((ear) => ear.turnOver());
+  fake.connectMs = 40;
+  fake.last.end(LOST);
+  expect((await b.until('the final', () => b.finals[0])).text).toBe('yes please');
+  expect(fake.last.told).toEqual([expect.objectContaining({ type: 'session.update' }), COMMIT]);
+});
+
 test('what could not be transcribed fails the turn with its reason, and the next is heard', async () => {
   const { b, fake } = await started({ settings: { model: 'gpt-4o-transcribe' } });
   fake.last.commits.push('fail');
