@@ -18,7 +18,7 @@ import { recordingEventFields } from './recording-event.ts';
 import { newRecordingKey } from './recording-keys.ts';
 import type { RecordingLinks } from './recording-links.ts';
 import { patchRecording, type RecordingRow, WHOLE_EPOCH } from './recording-rows.ts';
-import { type JoinPlan, outlookOf, partsOf, wholeOf } from './whole-recording.ts';
+import { isToCome, type JoinPlan, outlookOf, partsOf, wholeOf } from './whole-recording.ts';
 
 export interface SettleDeps {
   clock: Clock;
@@ -48,7 +48,7 @@ export async function settleRecording(deps: SettleDeps, tx: Queryable, recorded:
       return;
     case 'single':
       if (outlook.row.facts === null || call.recordingStatus === 'ready') return;
-      return ready(deps, recorded, rows, { facts: outlook.row.facts, plan: null, isNews: true });
+      return ready(deps, recorded, rows, { facts: outlook.row.facts, plan: null });
     case 'joined':
       return join(deps, tx, recorded, rows, outlook.plan);
   }
@@ -57,7 +57,7 @@ export async function settleRecording(deps: SettleDeps, tx: Queryable, recorded:
 function wait({ clock }: SettleDeps, change: CallChange, rows: readonly RecordingRow[]): void {
   const { call } = change;
   for (const row of partsOf(rows)) {
-    if (row.state !== 'recording' || row.nextAt !== null) continue;
+    if (row.state !== 'recording' || !isToCome(row) || row.nextAt !== null) continue;
     const endedAtMs = call.endedAt?.getTime() ?? clock.epochMs();
     changeRecording(change, row, { nextAt: new Date(endedAtMs + PART_WAIT_MS) });
   }
@@ -77,8 +77,7 @@ async function join(
   const whole = wholeOf(rows);
   if (whole?.state === 'stored' && whole.facts !== null) {
     if (call.recordingStatus === 'ready') return;
-    const isNews = !(await wasTold(tx, call.callUuid));
-    return ready(deps, recorded, rows, { facts: whole.facts, plan, isNews });
+    return ready(deps, recorded, rows, { facts: whole.facts, plan });
   }
   // What was collected may be of the whole's row too.
   await change.write(tx);
@@ -95,16 +94,17 @@ interface Ready {
   facts: SoundFacts;
   /** Null: one stream's recording is the whole. */
   plan: JoinPlan | null;
-  isNews: boolean;
 }
 
 async function ready(
   deps: SettleDeps,
   { change, turns }: RecordedCall,
   rows: RecordingRow[],
-  { facts, plan, isNews }: Ready,
+  { facts, plan }: Ready,
 ): Promise<void> {
   const { call } = change;
+  // A part that comes after it is joined in; that is seen in the call log, and told to nobody twice.
+  const wasTold = call.recording !== null;
   const others = call.warnings.filter((code) => code !== RECORDING_FAILED && code !== RECORDING_INCOMPLETE);
   const recordings = partsOf(rows).flatMap(({ state, epoch, facts: its }) => {
     const startMs = plan?.parts.find(({ row }) => row.epoch === epoch)?.startMs ?? 0;
@@ -124,18 +124,9 @@ async function ready(
     ...(plan === null ? {} : { parts: recordings.length, isIncomplete: plan.isIncomplete }),
   };
   change.log({ kind: 'recording', data, atEpochMs: deps.clock.epochMs() });
-  if (!isNews) return;
+  if (wasTold) return;
   const extra = recordingEventFields(deps.links, call);
   await tellOfCall(change, { event: 'recording.ready', extra, turns }, deps.clock);
-}
-
-/** A part that comes after it is joined in; that is seen in the call log, and told to nobody twice. */
-async function wasTold(tx: Queryable, callUuid: string): Promise<boolean> {
-  const rows = await tx.query(
-    `SELECT 1 FROM webhook_events WHERE call_uuid = $1 AND event = 'recording.ready' LIMIT 1`,
-    [callUuid],
-  );
-  return rows.length > 0;
 }
 
 /**

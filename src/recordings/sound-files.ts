@@ -12,7 +12,7 @@ import type { RecordingTarget } from './recording-links.ts';
 import { type RecordingRow, readRecordings } from './recording-rows.ts';
 import type { Renditions } from './renditions.ts';
 import { CONTENT_TYPES, isStored } from './sound-form.ts';
-import { partsOf, wholeOf } from './whole-recording.ts';
+import { isToCome, partsOf, wholeOf } from './whole-recording.ts';
 
 export interface SoundFile {
   contentType: string;
@@ -51,7 +51,7 @@ export function createSoundFiles({ database, sealer, stores, renditions }: Sound
     const whole = wholeOf(rows);
     if (whole !== undefined) return whole.state === 'stored' ? whole : null;
     // Of one stream; or of a call of a version that joined nothing. While another one is to come there is no whole.
-    return parts.some(({ state }) => state === 'recording' || state === 'spooled') ? null : (stored[0] ?? null);
+    return parts.some(isToCome) ? null : (stored[0] ?? null);
   }
 
   function storedRange(row: RecordingRow): ReadRange {

@@ -38,7 +38,7 @@ export function outlookOf(call: CallTimes, rows: readonly RecordingRow[]): Outlo
   const parts = partsOf(rows).filter(
     ({ state, streamStartedAt }) => streamStartedAt !== null || (state !== 'failed' && state !== 'recording'),
   );
-  if (parts.some(({ state }) => state === 'recording' || state === 'spooled')) return { kind: 'waiting' };
+  if (parts.some(isToCome)) return { kind: 'waiting' };
   const stored = parts.filter(({ state }) => state === 'stored');
   const [first] = stored;
   if (first === undefined) return { kind: 'nothing' };
@@ -46,8 +46,15 @@ export function outlookOf(call: CallTimes, rows: readonly RecordingRow[]): Outlo
   // Its process died, and had no last word.
   const wasLost = call.mediaStoppedAt === null;
   const tailMs = plan.totalMs - lengthMs(first);
-  if (parts.length === 1 && (!wasLost || tailMs <= NO_TAIL_MS)) return { kind: 'single', row: first };
+  // A whole that was begun before its process had its last word after all is finished: the call waits for it.
+  const isOne = parts.length === 1 && wholeOf(rows) === undefined;
+  if (isOne && (!wasLost || tailMs <= NO_TAIL_MS)) return { kind: 'single', row: first };
   return { kind: 'joined', plan };
+}
+
+/** Of a part: it is being recorded, or on its way to the store. Of a stream that never began nothing is. */
+export function isToCome({ state, streamStartedAt }: Pick<RecordingRow, 'state' | 'streamStartedAt'>): boolean {
+  return state === 'spooled' || (state === 'recording' && streamStartedAt !== null);
 }
 
 /** Of the streams, without the whole. */

@@ -58,6 +58,13 @@ describe('the recording of a call whose media process died', () => {
     ]);
   }
 
+  async function neverBegan(callUuid: string, epoch: number): Promise<void> {
+    await h.database.query('UPDATE call_recordings SET stream_started_at = NULL WHERE call_uuid = $1 AND epoch = $2', [
+      callUuid,
+      epoch,
+    ]);
+  }
+
   async function recorded(callUuid: string, epoch: number, seconds: number, hz: [number, number]): Promise<void> {
     const sound = toneFile(seconds, ...hz);
     const path = join(h.dataDir, 'recordings', '2026-11-22', `${callUuid}.${epoch}.sealed`);
@@ -388,9 +395,7 @@ describe('the recording of a call whose media process died', () => {
   it('does not wait for a stream whose process died between the claim and its beginning', async () => {
     const callUuid = await cameBack(5000);
     await recorded(callUuid, 1, 3, [440, 880]);
-    await h.database.query('UPDATE call_recordings SET stream_started_at = NULL WHERE call_uuid = $1 AND epoch = 2', [
-      callUuid,
-    ]);
+    await neverBegan(callUuid, 2);
     await ends(callUuid);
     await sweepAll();
     expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', recording: { durationMs: 5000 } });
@@ -399,9 +404,7 @@ describe('the recording of a call whose media process died', () => {
   it('takes no notice of a claim whose stream never began', async () => {
     const callUuid = await cameBack(5000);
     await recorded(callUuid, 1, 5, [440, 880]);
-    await h.database.query('UPDATE call_recordings SET stream_started_at = NULL WHERE call_uuid = $1 AND epoch = 2', [
-      callUuid,
-    ]);
+    await neverBegan(callUuid, 2);
     await stopped(callUuid, 2);
     await ends(callUuid);
     await sweepAll();
@@ -410,6 +413,48 @@ describe('the recording of a call whose media process died', () => {
       warnings: [],
       recording: { durationMs: 5000 },
     });
+  });
+
+  it.each([
+    ['before', 'is stored before the call ends'],
+    ['after', 'comes after the call’s end'],
+  ])('can be had, and is told once, where the first claim’s process died and the second stream’s part %s', async (when) => {
+    const callUuid = await talkingCall(h);
+    await neverBegan(callUuid, 1);
+    h.clock.advanceMs(2000);
+    await comesBack(callUuid, 2);
+    h.clock.advanceMs(3000);
+    const part = async (): Promise<void> => {
+      await recorded(callUuid, 2, 3, [440, 880]);
+      await sweepAll();
+    };
+    if (when === 'before') await part();
+    await stopped(callUuid, 2);
+    await ends(callUuid);
+    if (when === 'after') await part();
+    expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', recording: { durationMs: 3000 } });
+    expect((await heard(callUuid)).durationMs).toBe(3000);
+    h.clock.advanceMs(700_000);
+    await sweepAll();
+    const error = 'nothing of it lies on the disk';
+    await h.messages.handle([{ type: 'recording', callUuid, epoch: 1, recording: null, error }]);
+    expect((await h.call(callUuid)).recordingStatus).toBe('ready');
+    expect((await h.webhooks(callUuid)).filter((event) => event === 'recording.ready')).toHaveLength(1);
+  });
+
+  it('is finished though its process says after the call’s end that it was not lost', async () => {
+    const callUuid = await talkingCall(h);
+    await began(callUuid, 1);
+    h.clock.advanceMs(3000);
+    await recorded(callUuid, 1, 3, [440, 880]);
+    await h.uploader.sweep();
+    h.clock.advanceMs(2500);
+    await ends(callUuid);
+    expect((await h.call(callUuid)).recordingStatus).toBe('pending');
+    await stopped(callUuid, 1);
+    await sweepAll();
+    expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', recording: { durationMs: 5500 } });
+    expect(await h.webhooks(callUuid)).toEqual(['call.completed', 'recording.ready']);
   });
 
   it('goes with its parts when it is erased, file and key, wherever it has come to', async () => {
