@@ -108,7 +108,8 @@ export class CallLife implements CarrierLegListener, WebLegListener, PlacedCallL
 
   /** This process is being stopped; a call that can go on elsewhere is left to whoever claims it. */
   handOver(): void {
-    this.#isHandedOver = this.#leg.canMove;
+    // One that is over already has its last word to say.
+    this.#isHandedOver = this.#legEnd === null && this.#leg.canMove;
     this.#leg.handOver();
   }
 

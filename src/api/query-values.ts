@@ -58,7 +58,10 @@ export const lineOrNumber = z.union([id, farEnd], {
   error: 'must be a UUID, or a number in international form, like +14155550100',
 });
 
-const time = z.iso.datetime({ offset: true, error: 'must be a time like 2026-11-21T00:00:00Z' });
+const NO_TIME = 'must be a time like 2026-11-21T00:00:00Z';
+/** Of years and zones those that PostgreSQL knows: none is the year 0, none is 16 hours away. */
+const KNOWN_TIME = /^(?!0000).*(Z|[+-](0\d|1[0-5]):\d\d)$/;
+const time = z.iso.datetime({ offset: true, error: NO_TIME, abort: true }).regex(KNOWN_TIME, NO_TIME);
 const offsetPlus = (value: string): string => value.replace(/ (?=\d{2}:\d{2}$)/, '+');
 
 /** As text, for PostgreSQL, which knows microseconds. */

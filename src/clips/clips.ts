@@ -145,7 +145,7 @@ export function createClips(deps: ClipsDeps): Clips {
   return {
     async add(once, { workspaceId, name, text, file, by }) {
       await mustBeNew(workspaceId, name);
-      const verdict = await deps.convert(file);
+      const verdict = await deps.convert(file, workspaceId);
       if (!verdict.ok) throw new ClipFileRefused(verdict.problem);
       const { wav, durationMs, loudnessLufs, kind } = verdict;
       const id = uuidv7();

@@ -1,12 +1,16 @@
 /**
- * Runs the clip process (`media/clips/main.ts`) for one file: two at once, a few wait, the rest are told to come again.
+ * Runs the clip process (`media/clips/main.ts`) for one file: two at once, of a workspace one; a few wait, the rest are
+ * told to come again, first those of whoever has the most waiting.
  * The process gets the file and nothing else, no setting and no secret, and is killed with all that it started when its
  * time is over.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { ClipOrder, ClipVerdict } from '../../media/contract/clip.ts';
+import { systemClock } from '../../media/contract/clock.ts';
+import { createFairQueue } from '../limits/fair-queue.ts';
 
-export type ConvertFile = (file: Uint8Array) => Promise<ClipVerdict>;
+/** Rejects with `ClipsBusy`. */
+export type ConvertFile = (file: Uint8Array, workspaceId: string) => Promise<ClipVerdict>;
 
 /** Too many files wait already. */
 export class ClipsBusy extends Error {}
@@ -22,19 +26,20 @@ const HEAP_MB = 192;
 
 /** `entry`: the built clip process. `commandPath`: where it finds FFmpeg. */
 export function convertInProcess(entry: () => string, commandPath: string, limitMs = LIMIT_MS): ConvertFile {
-  const waiting: (() => void)[] = [];
-  let busy = 0;
-  return async (file) => {
-    if (busy >= AT_ONCE) {
-      if (waiting.length >= MOST_WAITING) throw new ClipsBusy('too many clips are being converted');
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else busy++;
+  const turns = createFairQueue({
+    clock: systemClock,
+    slots: AT_ONCE,
+    slotsPerKey: 1,
+    mostWaiting: MOST_WAITING,
+    longestWaitMs: LIMIT_MS,
+  });
+  return async (file, workspaceId) => {
+    const leave = await turns.enter(workspaceId, 'inbound');
+    if (leave === null) throw new ClipsBusy('too many clips are being converted');
     try {
       return await convert(entry(), commandPath, file, limitMs);
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) busy--;
-      else next();
+      leave();
     }
   };
 }

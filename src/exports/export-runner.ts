@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../media/contract/clock.ts';
 import type { CallFilters } from '../call-log/call-log-query.ts';
 import { type CallPlace, countCalls, searchCalls } from '../call-log/call-log-search.ts';
+import { inBatches } from '../store/batches.ts';
 import type { Database } from '../store/database.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import type { DueLook } from '../store/due-look.ts';
@@ -80,8 +81,18 @@ export function createExportRunner(deps: {
   let closed = false;
   let working: Promise<void> | null = null;
 
+  /** With its parts, which are up to half a gigabyte of text: one a statement. */
+  async function removeExpired(limit: number): Promise<number> {
+    const gone = await database.query(
+      `DELETE FROM call_exports WHERE id IN (
+         SELECT id FROM call_exports WHERE expires_at <= clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING id`,
+      [limit],
+    );
+    return gone.length;
+  }
+
   async function work(): Promise<void> {
-    await database.query('DELETE FROM call_exports WHERE expires_at <= clock_timestamp()');
+    await inBatches(1, removeExpired, () => closed);
     while (!closed) {
       const [job] = await database.query<Job>(CLAIM);
       if (job === undefined) return;

@@ -3,7 +3,25 @@
  * by `endpoint.ts` after it changed the endpoint's row (the same order of locks as delivery
  * has: endpoint, then deliveries).
  */
-import type { Queryable } from '../store/database.ts';
+import type { Database, Queryable } from '../store/database.ts';
+
+/** A URL that was away for hours has up to a million deliveries waiting: more than any other statement changes. */
+const LIMIT_MS = 120_000;
+const ANSWER_BEHIND_MS = 2_000;
+
+/** One transaction in which a URL is changed and its backlog with it. */
+export function changeWithBacklog<Result>(
+  database: Database,
+  work: (tx: Queryable) => Promise<Result>,
+): Promise<Result> {
+  return database.transaction(
+    async (tx) => {
+      await tx.query(`SELECT set_config('statement_timeout', $1, true)`, [`${LIMIT_MS}ms`]);
+      return work(tx);
+    },
+    { answerLimitMs: LIMIT_MS + ANSWER_BEHIND_MS },
+  );
+}
 
 /**
  * A round of 12 attempts that begins at once: due since the event was written, so that the oldest goes first.

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { ChangedBy } from '../audit/audit-entry.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { changeWithBacklog } from './backlog.ts';
 import {
   disableEndpoint,
   enableEndpoint,
@@ -31,7 +32,7 @@ export function takeEndpointAway(
   args: { workspaceId: string; by: ChangedBy; expect?: ((current: WebhookEndpoint) => void) | undefined },
 ): Promise<WebhookEndpoint | null> {
   const { workspaceId, by } = args;
-  return db.transaction(async (tx) => {
+  return changeWithBacklog(db, async (tx) => {
     await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR UPDATE', [workspaceId]);
     const before = await readEndpoint(tx, workspaceId);
     if (before === null) return null;
@@ -56,7 +57,7 @@ function change(
   action: string,
   work: (tx: Queryable) => Promise<unknown>,
 ): Promise<WebhookEndpoint | null> {
-  return db.transaction(async (tx) => {
+  return changeWithBacklog(db, async (tx) => {
     // `before` must be what the change replaces, so the row is held from reading to writing.
     await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR UPDATE', [workspaceId]);
     const before = await readEndpoint(tx, workspaceId);

@@ -10,6 +10,7 @@ import { OperatorError } from '../errors/operator-error.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
+import { changeWithBacklog } from './backlog.ts';
 import {
   type DeliveryDetail,
   type DeliveryEntry,
@@ -55,7 +56,7 @@ export async function setWebhook(
 ): Promise<WebhookSet> {
   const problem = args.check === undefined ? null : await problemOfTarget(args.url.trim(), args.check);
   if (problem !== null) throw new OperatorError('invalid', `The webhook URL ${problem}.`);
-  return database.transaction(async (tx) => {
+  return changeWithBacklog(database, async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
     await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR UPDATE', [id]);
     const before = await readEndpoint(tx, id);

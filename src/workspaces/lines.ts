@@ -26,6 +26,8 @@ export interface PhoneLine {
   number: string;
   carrier: string;
   hasCredentials: boolean;
+  /** Counts how often they were set anew; shown to nobody. */
+  credentialsVersion: number;
   limits: LineLimits;
   createdAt: Date;
 }
@@ -37,14 +39,15 @@ export interface LineLimits {
 
 const E164 = /^\+[1-9]\d{6,14}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const COLUMNS = `id, number, carrier, credentials_sealed IS NOT NULL AS has_credentials, max_concurrent_calls,
-  max_calls_per_second, created_at`;
+const COLUMNS = `id, number, carrier, credentials_sealed IS NOT NULL AS has_credentials, credentials_version,
+  max_concurrent_calls, max_calls_per_second, created_at`;
 
 interface Row {
   id: string;
   number: string;
   carrier: string;
   has_credentials: boolean;
+  credentials_version: number;
   max_concurrent_calls: number;
   max_calls_per_second: number;
   created_at: Date;
@@ -55,6 +58,7 @@ const toLine = (row: Row): PhoneLine => ({
   number: row.number,
   carrier: row.carrier,
   hasCredentials: row.has_credentials,
+  credentialsVersion: row.credentials_version,
   limits: { concurrentCalls: row.max_concurrent_calls, callsPerSecond: row.max_calls_per_second },
   createdAt: row.created_at,
 });

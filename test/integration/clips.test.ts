@@ -46,40 +46,42 @@ function manySmallPackets(): Buffer {
 
 describe('the clip process', () => {
   test('makes a clip of a file', async () => {
-    const verdict = await convertInProcess(entry, PATH)(oggOpusOf(TONE));
+    const verdict = await convertInProcess(entry, PATH)(oggOpusOf(TONE), 'one');
     expect(verdict).toMatchObject({ ok: true, kind: 'ogg_opus' });
   });
 
   test('ends, with all that it holds, when its time is over; the file is refused', async () => {
-    const verdict = await convertInProcess(entry, PATH, 1)(oggOpusOf(TONE));
+    const verdict = await convertInProcess(entry, PATH, 1)(oggOpusOf(TONE), 'one');
     expect(verdict).toEqual({ ok: false, problem: 'it could not be read within 0.001 s' });
   });
 
   test('that dies is a refusal too', async () => {
     const dying = join(folder, 'dies.mjs');
     writeFileSync(dying, "process.on('message', () => process.kill(process.pid, 'SIGSEGV'));");
-    const verdict = await convertInProcess(() => dying, PATH)(oggOpusOf(TONE));
+    const verdict = await convertInProcess(() => dying, PATH)(oggOpusOf(TONE), 'one');
     expect(verdict).toEqual({ ok: false, problem: expect.stringContaining('brought its reader down') });
   });
 
   test('does not swell with millions of packets that claim hours of sound', async () => {
-    const verdict = await convertInProcess(entry, PATH)(manySmallPackets());
+    const verdict = await convertInProcess(entry, PATH)(manySmallPackets(), 'one');
     expect(verdict.ok).toBe(false);
   });
 
-  test('works on two files at once; two wait, others are told to come again', async () => {
+  test('works on two files at once, of a workspace on one; two wait, others are told to come again', async () => {
     const waiting = join(folder, 'waits.mjs');
     writeFileSync(waiting, "process.on('message', () => setTimeout(() => process.exit(0), 300));");
     const convert = convertInProcess(() => waiting, PATH);
     const outcomes = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        convert(new Uint8Array(1)).then(
-          () => 'done',
+      // One workspace that asks for nine holds up none that asks for one.
+      [...Array.from({ length: 9 }, () => 'one'), 'other'].map((workspaceId) =>
+        convert(new Uint8Array(1), workspaceId).then(
+          () => `done for ${workspaceId}`,
           (error: Error) => error.constructor,
         ),
       ),
     );
-    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(4);
+    expect(outcomes.filter((outcome) => outcome === 'done for one')).toHaveLength(3);
+    expect(outcomes.at(-1)).toBe('done for other');
     expect(outcomes.filter((outcome) => outcome === ClipsBusy)).toHaveLength(6);
   });
 });

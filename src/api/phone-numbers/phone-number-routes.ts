@@ -108,7 +108,7 @@ export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: P
         },
         answer: (line) => ({
           status: 201,
-          body: { success: true, phoneNumber: line },
+          body: { success: true, phoneNumber: shownLine(line) },
           headers: { etag: etagOf(stateOf(line)) },
         }),
       }),
@@ -129,7 +129,7 @@ export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: P
       const named = { slug: request.principal.slug, lineId: request.params.lineId };
       const line = await refusing('line_not_found', readLine(database, named));
       reply.header('etag', etagOf(stateOf(line)));
-      return line;
+      return shownLine(line);
     },
   });
 
@@ -159,7 +159,7 @@ export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: P
         }),
       );
       reply.header('etag', etagOf(stateOf(changed)));
-      return { success: true, phoneNumber: changed };
+      return { success: true, phoneNumber: shownLine(changed) };
     },
   });
 
@@ -188,7 +188,7 @@ export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: P
         }),
       );
       reply.header('etag', etagOf(stateOf(changed)));
-      return { success: true, phoneNumber: changed };
+      return { success: true, phoneNumber: shownLine(changed) };
     },
   });
 
@@ -236,9 +236,13 @@ export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: P
   });
 }
 
-const stateOf = ({ number, carrier, hasCredentials, limits }: PhoneLine): object => ({
+/** As it is answered. */
+const shownLine = ({ credentialsVersion: _, ...line }: PhoneLine): Omit<PhoneLine, 'credentialsVersion'> => line;
+
+const stateOf = ({ number, carrier, hasCredentials, credentialsVersion, limits }: PhoneLine): object => ({
   number,
   carrier,
   hasCredentials,
+  credentialsVersion,
   limits,
 });

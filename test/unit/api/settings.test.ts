@@ -254,6 +254,16 @@ describe('phone numbers', () => {
     });
     const faulty = await ask('PUT', `/phone-numbers/${id}/credentials`, { authId: 'MA9' });
     expect(faulty.json().details[0].issue).toMatch(/lack: authToken/);
+    // Two who set credentials at once: what the second has seen is gone, though it looks the same.
+    const path = `/phone-numbers/${id}/credentials`;
+    const match = { 'if-match': String((await ask('GET', `/phone-numbers/${id}`)).headers['etag']) };
+    const first = await ask('PUT', path, { authId: 'MA9', authToken: 'canary-of-settings-2' }, match);
+    expect([first.statusCode, Object.keys(first.json().phoneNumber)]).toEqual([
+      200,
+      Object.keys(made.json().phoneNumber),
+    ]);
+    const second = await ask('PUT', path, { authId: 'MA9', authToken: 'canary-of-settings-3' }, match);
+    expect(second.json().code).toBe('precondition_failed');
 
     expect((await ask('DELETE', `/phone-numbers/${id}`)).statusCode).toBe(200);
     expect((await api.call({ from: id })).json().message).toBe("Invalid 'from' phone ID format");

@@ -418,29 +418,32 @@ describe('the recording of a call whose media process died', () => {
   it.each([
     ['before', 'is stored before the call ends'],
     ['after', 'comes after the call’s end'],
-  ])('can be had, and is told once, where the first claim’s process died and the second stream’s part %s', async (when) => {
-    const callUuid = await talkingCall(h);
-    await neverBegan(callUuid, 1);
-    h.clock.advanceMs(2000);
-    await comesBack(callUuid, 2);
-    h.clock.advanceMs(3000);
-    const part = async (): Promise<void> => {
-      await recorded(callUuid, 2, 3, [440, 880]);
+  ])(
+    'can be had, and is told once, where the first claim’s process died and the second stream’s part %s',
+    async (when) => {
+      const callUuid = await talkingCall(h);
+      await neverBegan(callUuid, 1);
+      h.clock.advanceMs(2000);
+      await comesBack(callUuid, 2);
+      h.clock.advanceMs(3000);
+      const part = async (): Promise<void> => {
+        await recorded(callUuid, 2, 3, [440, 880]);
+        await sweepAll();
+      };
+      if (when === 'before') await part();
+      await stopped(callUuid, 2);
+      await ends(callUuid);
+      if (when === 'after') await part();
+      expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', recording: { durationMs: 3000 } });
+      expect((await heard(callUuid)).durationMs).toBe(3000);
+      h.clock.advanceMs(700_000);
       await sweepAll();
-    };
-    if (when === 'before') await part();
-    await stopped(callUuid, 2);
-    await ends(callUuid);
-    if (when === 'after') await part();
-    expect(await h.call(callUuid)).toMatchObject({ recordingStatus: 'ready', recording: { durationMs: 3000 } });
-    expect((await heard(callUuid)).durationMs).toBe(3000);
-    h.clock.advanceMs(700_000);
-    await sweepAll();
-    const error = 'nothing of it lies on the disk';
-    await h.messages.handle([{ type: 'recording', callUuid, epoch: 1, recording: null, error }]);
-    expect((await h.call(callUuid)).recordingStatus).toBe('ready');
-    expect((await h.webhooks(callUuid)).filter((event) => event === 'recording.ready')).toHaveLength(1);
-  });
+      const error = 'nothing of it lies on the disk';
+      await h.messages.handle([{ type: 'recording', callUuid, epoch: 1, recording: null, error }]);
+      expect((await h.call(callUuid)).recordingStatus).toBe('ready');
+      expect((await h.webhooks(callUuid)).filter((event) => event === 'recording.ready')).toHaveLength(1);
+    },
+  );
 
   it('is finished though its process says after the call’s end that it was not lost', async () => {
     const callUuid = await talkingCall(h);

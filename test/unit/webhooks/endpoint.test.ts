@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAddressGuard } from '../../../media/net/address-guard.ts';
+import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
@@ -11,6 +12,7 @@ import {
   rotateSecret,
   setEndpoint,
 } from '../../../src/webhooks/endpoint.ts';
+import { takeEndpointAway } from '../../../src/webhooks/endpoint-changes.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 const WORKSPACE = '0199f0a0-0000-7000-8000-000000000001';
@@ -90,6 +92,23 @@ describe('the webhook endpoint of a workspace', () => {
     expect(again.secret).toMatch(/^whsec_/);
     expect(again.secret).not.toBe(first.secret);
     expect(await readEndpoint(db, WORKSPACE)).toMatchObject({ disabledAt: null, waiting: 0 });
+  });
+
+  it('is removed though its backlog takes longer than any other statement may', async () => {
+    await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
+    await db.query(`CREATE FUNCTION takes_long() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_sleep(0.4); RETURN NULL; END $$`);
+    await db.query(`CREATE TRIGGER takes_long AFTER UPDATE ON webhook_deliveries EXECUTE FUNCTION takes_long()`);
+    const address = new URL(server.connectionString);
+    address.searchParams.set('statement_timeout', '200');
+    const hasty = openDatabase({ connectionString: address.href, maxConnections: 1, onIdleError: () => {} });
+    try {
+      expect(await takeEndpointAway(hasty, { workspaceId: WORKSPACE, by: BY_OPERATOR })).not.toBeNull();
+    } finally {
+      await hasty.close();
+      await db.query('DROP FUNCTION takes_long CASCADE');
+    }
+    expect(await readEndpoint(db, WORKSPACE)).toBeNull();
   });
 
   it('says what to do first when there is no URL to rotate a secret for', async () => {

@@ -1,6 +1,6 @@
 /**
- * What a call's life does with tools: asks of control until it is answered, also of the next
- * run of control, and of the page.
+ * What a call's life tells control: tools are asked for until they are answered, also of the next run of control; its
+ * last word is said once, by the process that had the call when it ended.
  */
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import type { ToControl } from '../../../../media/contract/link-messages.ts';
 import type { ToolAnswer, ToolAsk } from '../../../../media/contract/tools.ts';
 import { CallLife, type CallLifeOptions } from '../../../../media/io/call-life.ts';
 import type { CallLeg } from '../../../../media/io/legs/core/call-leg.ts';
+import type { CallBlock } from '../../../../media/rings/call-block.ts';
 import { setupOf } from '../../../support/fakes/fake-call.ts';
 import { sampleAgent } from '../../../support/sample-agent.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
@@ -25,6 +26,7 @@ function lifeOf(leg: Partial<CallLeg> = {}) {
     log: pino({ level: 'silent' }),
     toControl: (message: ToControl) => void told.push(message),
     over: () => {},
+    pool: { place: () => ({ stop: () => {}, command: () => {} }) },
   } as unknown as CallLifeOptions);
   life.joins(leg as CallLeg);
   return { life, told };
@@ -62,5 +64,29 @@ describe('a tool of the page', () => {
     life.toolCancelled('tc_1');
     expect(seen).toEqual(['find 3000', 'off tc_1']);
     expect(told).toEqual([]);
+  });
+});
+
+describe('the last word of a call', () => {
+  const started = (leg: Partial<CallLeg>) => {
+    const { life, told } = lifeOf({ canMove: true, handOver: () => {}, counters: {}, ...leg } as Partial<CallLeg>);
+    life.started('stream-1', '', { memory: new SharedArrayBuffer(0) } as CallBlock, null);
+    const stops = () => told.filter(({ type }) => type === 'media.stopped');
+    return { life, stops };
+  };
+
+  test('is left to whoever claims the call when the process is stopped', () => {
+    const { life, stops } = started({ handOver: () => life.over('stopped', 1_000, '') });
+    life.handOver();
+    life.closed(false);
+    expect(stops()).toEqual([]);
+  });
+
+  test('is said though the process is stopped, where the call was over already and its pipeline not', () => {
+    const { life, stops } = started({});
+    life.over('socket_closed', 1_000, '');
+    life.handOver();
+    life.closed(false);
+    expect(stops()).toMatchObject([{ why: 'socket_closed', durationMs: 1_000 }]);
   });
 });
