@@ -15,7 +15,7 @@ import { settingsOn } from '../support/test-gateway.ts';
 
 const REQUESTS = 300;
 /** What the door lets one workspace have open at once, so that some are refused however fast the machine is. */
-const OPEN_REQUESTS = 100;
+const OPEN_REQUESTS = 20;
 const numberOf = (index: number): string => `+1415555${String(index).padStart(4, '0')}`;
 
 test('of 300 placements at once each is answered, a refusal says when to come again, and exactly those of a 200 are dialled', async () => {

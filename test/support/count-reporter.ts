@@ -3,7 +3,10 @@
  * finds them.
  */
 import { writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestModule } from 'vitest/node';
+
+const MOST_DIFF_CHARS = 600;
 
 export default class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -20,7 +23,10 @@ export default class CountReporter implements Reporter {
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         if (state !== 'pending') counts[state]++;
-        const told = `${module.relativeModuleId} ${test.fullName}: ${test.result().errors?.[0]?.message}`;
+        const [error] = test.result().errors ?? [];
+        const diff =
+          error?.diff === undefined ? '' : ` ${stripVTControlCharacters(error.diff).slice(0, MOST_DIFF_CHARS)}`;
+        const told = `${module.relativeModuleId} ${test.fullName}: ${error?.message}${diff}`.replaceAll(/\s+/g, ' ');
         if (state === 'failed') failures.push(told);
         else if (test.diagnostic()?.flaky) repeated.push(told);
       }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { PATIENCE_MS, patientAddress } from '../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 
 export interface TestDatabase {
@@ -43,9 +44,9 @@ export interface OpenTestDatabase extends TestDatabase {
 export async function openTestDatabase(
   options: { maxConnections?: number; template?: string } = {},
 ): Promise<OpenTestDatabase> {
-  const { template, ...pool } = options;
+  const { template, maxConnections = 10 } = options;
   const made = await createTestDatabase(template);
-  const database = openDatabase({ ...pool, connectionString: made.connectionString, onIdleError: () => {} });
+  const database = openPatientDatabase(made.connectionString, maxConnections);
   return {
     ...made,
     database,

@@ -14,6 +14,7 @@ import {
   startDeepgramEmulator,
 } from '../../../bench/emulators/providers/deepgram/deepgram-emulator.ts';
 import type { FaultInput } from '../../../bench/emulators/providers/fault.ts';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { type FliteVoice, loadFliteVoice } from '../../../media/engines/local/flite-voice.ts';
 import { eventually } from '../../support/eventually.ts';
 import { overTheLine } from '../../unit/media/engines/speech-fixtures.ts';
@@ -30,6 +31,8 @@ const VOCABULARY = [
 ];
 const BOOKING = 'I would like to book a table for tomorrow evening please.';
 const SOON = { idleTimeoutMs: 400 };
+/** A busy machine lets a line be silent for long. */
+const PATIENT = { idleTimeoutMs: PATIENCE_MS };
 
 type V1Message = Deepgram.listen.ListenV1Results | { type: 'Metadata' | 'UtteranceEnd' | 'SpeechStarted' };
 type V2Message =
@@ -45,7 +48,7 @@ const closers: (() => void)[] = [];
 
 beforeAll(async () => {
   [emulator, voice] = await Promise.all([
-    startDeepgramEmulator({ keys: [KEY], vocabulary: VOCABULARY }),
+    startDeepgramEmulator({ keys: [KEY], vocabulary: VOCABULARY, latencies: PATIENT }),
     loadFliteVoice(),
   ]);
 });
@@ -53,7 +56,7 @@ afterAll(() => emulator.close());
 afterEach(() => {
   for (const close of closers.splice(0)) close();
   emulator.allow(KEY);
-  emulator.setLatencies({});
+  emulator.setLatencies(PATIENT);
   emulator.journal.clear();
 });
 

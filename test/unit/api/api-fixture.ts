@@ -2,12 +2,14 @@
  * A whole API server on a fresh database, with placement, admission and policy that a test
  * sets. Used by the tests beside it.
  */
+
 import { mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import { ClipRefused } from '../../../media/clips/clip-refused.ts';
 import { convertClip } from '../../../media/clips/convert-clip.ts';
@@ -39,7 +41,7 @@ import { createRecordingLinks } from '../../../src/recordings/recording-links.ts
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
 import { createRetentionPurge } from '../../../src/retention/retention-purge.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { createApiKey, SCOPES } from '../../../src/workspaces/api-keys.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
@@ -153,7 +155,7 @@ export async function createApiFixture(
   { openId = null, publicUrl = PUBLIC_URL }: Partial<Pick<ApiDeps, 'openId' | 'publicUrl'>> = {},
 ): Promise<ApiFixture> {
   const test = await createTestDatabase();
-  const database = openDatabase({ connectionString: test.connectionString, maxConnections: 12, onIdleError: () => {} });
+  const database = openPatientDatabase(test.connectionString, 12);
   const slots = createPostgresStore(database);
   // Made when a test asks for a session: it keeps a timer, which others would have to count.
   let embed: Embed | null = null;

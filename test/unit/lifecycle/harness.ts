@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { loadOpusCodec } from '../../../media/audio/opus-codec.ts';
 import type { ReplyStages } from '../../../media/contract/conversation.ts';
 import type { ToMedia } from '../../../media/contract/link-messages.ts';
@@ -32,7 +33,7 @@ import { createRecordingLinks } from '../../../src/recordings/recording-links.ts
 import { createRecordingUploader, type RecordingUploader } from '../../../src/recordings/recording-uploader.ts';
 import { openRecordings, type Recordings } from '../../../src/recordings/recordings.ts';
 import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTheirOrder, type MessagesInOrder } from '../../support/in-their-order.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
@@ -91,7 +92,7 @@ export interface Harness {
 
 export async function createHarness(): Promise<Harness> {
   const { connectionString, close } = await createTestDatabase();
-  const database = openDatabase({ connectionString, onIdleError: () => {} });
+  const database = openPatientDatabase(connectionString, 10);
   const clock = new VirtualClock(Date.now());
   const logged: Harness['logged'] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
