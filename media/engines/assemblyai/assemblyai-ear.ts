@@ -80,6 +80,8 @@ class AssemblyAiEar extends TurnTellingEar {
     this.#hasBegun = false;
     this.#endedOrder = -1;
     this.#likelyText = null;
+    // The end of a turn that is no more.
+    if (this.turn?.isOver !== true) this.socket.unsay(FORCE_END);
     super.opened(requestId);
   }
 

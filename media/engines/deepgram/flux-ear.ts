@@ -56,6 +56,8 @@ class FluxEar extends TurnTellingEar {
 
   protected override opened(requestId: string | null): void {
     this.#request.opened(requestId);
+    // The end of a turn that is no more.
+    if (this.turn?.isOver !== true) this.socket.unsay(FORCE_END);
     super.opened(requestId);
   }
 

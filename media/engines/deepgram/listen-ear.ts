@@ -108,7 +108,7 @@ class ListenEar extends SocketEar<ListenTurn> {
     const { turn } = this;
     if (turn === null) return;
     turn.askedAtMs = Number.NaN;
-    if (turn.wants !== 'conclusion') return;
+    if (turn.wants === 'final') return;
     turn.cancelWait();
     turn.wants = 'words';
     this.socket.expect(true);
@@ -221,6 +221,7 @@ class ListenEar extends SocketEar<ListenTurn> {
   protected opened(requestId: string | null): void {
     this.#request.opened(requestId);
     this.#heard.dropInterim();
+    this.socket.unsay(FINALIZE);
     if (this.#late !== null || (this.turn !== null && this.turn.wants !== 'words')) this.socket.say(FINALIZE);
   }
 

@@ -11,6 +11,8 @@ import type { ServiceDeps } from './provider-service.ts';
 export interface Speaker {
   /** What is to be said, from here on. */
   readonly rest: string;
+  /** Before anything else of this try: what takes the text back. */
+  over(takeBack: () => void): void;
   /** The service was given the text: it is paid for. */
   given(): void;
   sound(sound: Buffer, timing: unknown): void;
@@ -59,7 +61,8 @@ export interface ContextSocketOptions {
 
 interface Context {
   speaker: Speaker;
-  /** Clock time by which sound must come. */
+  /** Clock times: since when sound is waited for, and by when it must come. */
+  sinceMs: number;
   soundByMs: number;
 }
 
@@ -77,6 +80,7 @@ const WATCH_EVERY_MS = 100;
 const KEEP_ALIVE_MS = 15_000;
 /** Nobody speaks for so long: whoever does then dials anew. */
 const IDLE_MS = 300_000;
+const PONG_WITHIN_MS = 5_000;
 const MINUTE_MS = 60_000;
 const MOST_GARBAGE = 3;
 const NO_SOUND = Buffer.alloc(0);
@@ -103,6 +107,9 @@ export class ContextSocket {
   #garbage = 0;
   #lastUseAtMs: number;
   #lastSentAtMs: number;
+  #lastSaidAtMs = Number.NEGATIVE_INFINITY;
+  /** Since when a pong is owed; null: none is. */
+  #pingedAtMs: number | null = null;
   #cancelWatch: () => void = () => {};
 
   constructor(options: ContextSocketOptions, deps: Pick<ServiceDeps, 'clock' | 'openSocket'>) {
@@ -121,8 +128,12 @@ export class ContextSocket {
       {
         opened: () => this.#opened(),
         message: (data, isBinary) => {
+          this.#lastSaidAtMs = deps.clock.nowMs();
           if (isBinary) this.#heard(data);
           else this.#said(data);
+        },
+        pong: () => {
+          this.#pingedAtMs = null;
         },
         over: (end) => this.#over(end),
       },
@@ -142,14 +153,13 @@ export class ContextSocket {
     return this.#contexts.size + this.#zombies.size === 0;
   }
 
-  /** Returns what takes the text back. */
-  speak(speaker: Speaker): () => void {
+  speak(speaker: Speaker): void {
     const id = `${this.#prefix}${++this.#lastId}`;
-    this.#contexts.set(id, { speaker, soundByMs: Number.POSITIVE_INFINITY });
+    this.#contexts.set(id, { speaker, sinceMs: Number.POSITIVE_INFINITY, soundByMs: Number.POSITIVE_INFINITY });
+    speaker.over(() => this.#takeBack(id));
     this.#lastUseAtMs = this.#deps.clock.nowMs();
     this.#begunAtMs.push(this.#lastUseAtMs);
     if (this.#isOpen) this.#begin(id);
-    return () => this.#takeBack(id);
   }
 
   /** At once, and nobody is told. */
@@ -167,6 +177,7 @@ export class ContextSocket {
   #begin(id: string): void {
     const context = this.#contexts.get(id)!;
     const nowMs = this.#deps.clock.nowMs();
+    context.sinceMs = nowMs;
     context.soundByMs = nowMs + FIRST_SOUND_MS;
     this.#current = id;
     const { wire } = this.#options;
@@ -230,7 +241,10 @@ export class ContextSocket {
     const context = this.#contexts.get(id);
     this.#lastUseAtMs = this.#deps.clock.nowMs();
     if (context !== undefined && (sound !== null || timing !== null)) {
-      if (sound !== null) context.soundByMs = this.#lastUseAtMs + NEXT_SOUND_MS;
+      if (sound !== null) {
+        context.sinceMs = this.#lastUseAtMs;
+        context.soundByMs = this.#lastUseAtMs + NEXT_SOUND_MS;
+      }
       context.speaker.sound(sound ?? NO_SOUND, timing);
     }
     if (!isFinal) return;
@@ -254,11 +268,11 @@ export class ContextSocket {
   #watch(): void {
     this.#cancelWatch = this.#deps.clock.after(WATCH_EVERY_MS, () => {
       const nowMs = this.#deps.clock.nowMs();
-      for (const { soundByMs } of this.#contexts.values()) {
-        if (nowMs < soundByMs) continue;
-        this.#lose(new ProviderError('timeout', `${this.#options.wire.provider} gave no sound in time`));
-        return;
-      }
+      for (const id of [...this.#contexts.keys()]) this.#giveUpLate(id, nowMs);
+      const { provider } = this.#options.wire;
+      if (this.#pingedAtMs !== null && nowMs - this.#pingedAtMs >= PONG_WITHIN_MS)
+        this.#lose(new ProviderError('timeout', `${provider} gave no sign of life for ${PONG_WITHIN_MS} ms`));
+      if (this.#isOver) return;
       for (const sinceMs of this.#zombies.values()) if (nowMs - sinceMs >= ZOMBIE_MS) this.#retire();
       if (this.#isRetired && this.#contexts.size === 0) this.#leave();
       else if (this.isIdle && nowMs - this.#lastUseAtMs >= IDLE_MS) {
@@ -269,13 +283,25 @@ export class ContextSocket {
     });
   }
 
+  /** One text alone, where the socket has said something since: the others are no worse for it. */
+  #giveUpLate(id: string, nowMs: number): void {
+    const context = this.#contexts.get(id);
+    if (context === undefined || nowMs < context.soundByMs) return;
+    const error = new ProviderError('timeout', `${this.#options.wire.provider} gave no sound in time`);
+    if (this.#contexts.size === 1 || this.#lastSaidAtMs < context.sinceMs) this.#lose(error);
+    else {
+      this.#takeBack(id);
+      context.speaker.lost(error);
+    }
+  }
+
   #keepAlive(): void {
     const { keepAlive } = this.#options.wire;
+    const nowMs = this.#deps.clock.nowMs();
     if (keepAlive !== null) this.#send(keepAlive);
-    else {
-      this.#lastSentAtMs = this.#deps.clock.nowMs();
-      this.#socket.ping();
-    }
+    this.#lastSentAtMs = nowMs;
+    this.#pingedAtMs ??= nowMs;
+    this.#socket.ping();
   }
 
   #over(end: SocketEnd): void {

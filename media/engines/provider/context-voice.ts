@@ -95,7 +95,7 @@ class SocketGroup {
       const socket = this.#roomy();
       if (socket === null) return;
       this.#waiting.delete(speech);
-      speech.over(socket.speak(speech));
+      socket.speak(speech);
     }
     if (this.#sockets.size === 0) this.#empty();
   }

@@ -54,6 +54,13 @@ interface Batch {
   atMs: number;
 }
 
+/** An order that means the sound before it. */
+interface Order {
+  message: string;
+  /** End of that sound, audio time. */
+  behindMs: number;
+}
+
 /** What is kept for another socket, and the most that waits. */
 export const KEPT_MS = 10_000;
 /** Of what is sent again while nobody speaks: it may be the beginning of a turn. */
@@ -68,6 +75,8 @@ const PONG_WITHIN_MS = 5_000;
 const SAYS_NOTHING_MS = 2_000;
 const LONGEST_SAYS_NOTHING_MS = 16_000;
 const WATCH_EVERY_MS = 250;
+/** Of one that owes an answer, where nothing is to be said while somebody speaks. */
+const ANSWERS_NOTHING_MS = 4_000;
 /** No sound for so long: it does not flow. */
 const FLOWS_MS = 500;
 /** For an answer that it owes, one is given up once in so long. */
@@ -76,6 +85,7 @@ const DIAL_AFTER_MS = [0, 250, 1_000, 2_000, 4_000];
 /** After a refusal that says not how long. */
 const THROTTLED_MS = 1_000;
 const MOST_ANCHORS = 64;
+const MOST_ORDERS = 32;
 /** Messages in a row that cannot be read: what comes is no answer. */
 const MOST_GARBAGE = 3;
 
@@ -91,8 +101,8 @@ export class SoundSocket {
   /** Oldest first; from `#next` on they have not been sent. */
   #kept: Batch[] = [];
   #next = 0;
-  /** To be said when nothing waits. */
-  #words: string[] = [];
+  /** Not said yet, oldest first. */
+  #orders: Order[] = [];
   /** Sent over this socket, fillers too. */
   #streamMs = 0;
   readonly #anchors: { streamMs: number; atMs: number }[] = [];
@@ -108,7 +118,8 @@ export class SoundSocket {
   #lastPushAtMs = Number.NEGATIVE_INFINITY;
   #lastSaidAtMs = 0;
   #expectsSince: number | null = null;
-  #saysNothingMs: number;
+  /** Doubled each time that it was found dead; 1 once it has said something. */
+  #forbearance = 1;
   #notDeadBeforeMs = Number.NEGATIVE_INFINITY;
   #pingedAtMs = 0;
   #awaitsPong = false;
@@ -127,7 +138,6 @@ export class SoundSocket {
     this.#options = options;
     this.#deps = deps;
     this.#listener = listener;
-    this.#saysNothingMs = options.saysNothingMs ?? SAYS_NOTHING_MS;
     this.#dial();
   }
 
@@ -159,16 +169,19 @@ export class SoundSocket {
     this.#pump();
   }
 
-  /** Said when all sound so far is sent: now, as a rule. One of a kind waits at most. */
+  /** Said behind all sound so far, and before what comes after it: now, as a rule. */
   say(message: string): void {
-    if (this.#isClosed || this.#words.includes(message)) return;
-    this.#words.push(message);
+    const behindMs = this.pushedMs;
+    const isSaid = this.#orders.some((order) => order.message === message && order.behindMs === behindMs);
+    if (this.#isClosed || isSaid) return;
+    this.#orders.push({ message, behindMs });
+    if (this.#orders.length > MOST_ORDERS) this.#orders.shift();
     this.#pump();
   }
 
-  /** What waits to be said is not said: it meant another socket. */
-  unsay(): void {
-    this.#words = [];
+  /** What waits to be said is not said: it meant another socket. Default: all of it. */
+  unsay(message?: string): void {
+    this.#orders = message === undefined ? [] : this.#orders.filter((order) => order.message !== message);
   }
 
   /** Somebody speaks: the provider must have something to say, or the socket is dead. */
@@ -204,7 +217,8 @@ export class SoundSocket {
   isDeadSince(sinceMs: number): boolean {
     const nowMs = this.#deps.clock.nowMs();
     const silentForMs = nowMs - Math.max(sinceMs, this.#lastSaidAtMs);
-    if (!this.#isOpen || silentForMs < this.#saysNothingMs || nowMs < this.#notDeadBeforeMs) return false;
+    const mostMs = this.#borne(Math.min(this.#saysNothingMs, ANSWERS_NOTHING_MS));
+    if (!this.#isOpen || silentForMs < mostMs || nowMs < this.#notDeadBeforeMs) return false;
     this.#notDeadBeforeMs = nowMs + FOUND_DEAD_EVERY_MS;
     this.#suspect(silentForMs);
     return true;
@@ -295,7 +309,7 @@ export class SoundSocket {
   /** A message that is an answer to this call: the socket lives. */
   heardFrom(): void {
     this.#lastSaidAtMs = this.#deps.clock.nowMs();
-    this.#saysNothingMs = this.#options.saysNothingMs ?? SAYS_NOTHING_MS;
+    this.#forbearance = 1;
     this.#dials = 0;
   }
 
@@ -329,6 +343,15 @@ export class SoundSocket {
       const batch = this.#kept[this.#next]!;
       // One batch that waits is no backlog: it came just now.
       const isBehind = this.#next < this.#kept.length - 1;
+      if (isBehind && batch.atMs + this.#msOf(batch.sound) <= this.#listener.settledMs()) {
+        // Nobody wants it any more, and what is wanted waits behind it.
+        this.#next++;
+        continue;
+      }
+      if (!this.#sayOrders(batch.atMs)) {
+        this.#pumpLater();
+        return;
+      }
       const isTooFast = isBehind && this.#pacedMs > (nowMs - this.#paceFromMs) * speed;
       if (isTooFast || this.#socket?.send(messageOf?.(batch.sound) ?? batch.sound) !== true) {
         this.#pumpLater();
@@ -344,7 +367,16 @@ export class SoundSocket {
     }
     this.#paceFromMs = nowMs;
     this.#pacedMs = 0;
-    while (this.#words.length > 0 && this.#socket?.send(this.#words[0]!) === true) this.#words.shift();
+    if (!this.#sayOrders(Number.POSITIVE_INFINITY)) this.#pumpLater();
+  }
+
+  /** Those that mean sound before `atMs`. False: not all were taken. */
+  #sayOrders(atMs: number): boolean {
+    for (let order = this.#orders[0]; order !== undefined && order.behindMs <= atMs; order = this.#orders[0]) {
+      if (this.#socket?.send(order.message) !== true) return false;
+      this.#orders.shift();
+    }
+    return true;
   }
 
   #pumpLater(): void {
@@ -381,7 +413,7 @@ export class SoundSocket {
     this.#cancelWatch = this.#deps.clock.after(WATCH_EVERY_MS, () => {
       const nowMs = this.#deps.clock.nowMs();
       const silentFor = this.#silentForMs(nowMs);
-      if (silentFor >= this.#saysNothingMs) this.#suspect(silentFor);
+      if (silentFor >= this.#borne(this.#saysNothingMs)) this.#suspect(silentFor);
       else if (this.#awaitsPong && nowMs - this.#pingedAtMs >= PONG_WITHIN_MS) {
         this.distrust(this.#timeout(`gave no sign of life for ${PONG_WITHIN_MS} ms`));
       } else {
@@ -393,8 +425,17 @@ export class SoundSocket {
   }
 
   #suspect(silentForMs: number): void {
-    this.#saysNothingMs = Math.min(this.#saysNothingMs * 2, LONGEST_SAYS_NOTHING_MS);
+    this.#forbearance *= 2;
     this.distrust(this.#timeout(`said nothing for ${Math.round(silentForMs)} ms while somebody spoke`));
+  }
+
+  get #saysNothingMs(): number {
+    return this.#options.saysNothingMs ?? SAYS_NOTHING_MS;
+  }
+
+  /** A limit after another socket, or several, said nothing either. */
+  #borne(ms: number): number {
+    return Math.max(ms, Math.min(ms * this.#forbearance, LONGEST_SAYS_NOTHING_MS));
   }
 
   #silentForMs(nowMs: number): number {

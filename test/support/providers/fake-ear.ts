@@ -52,7 +52,6 @@ export abstract class FakeEarSocket extends FakeSocket {
   pings = 0;
   /** Nothing leaves any more. */
   isStalled = false;
-  answersPings = true;
   /** Of sound so far. */
   protected nowMs = 0;
   readonly #fake: Pick<FakeEars<FakeEarSocket>, 'clock' | 'latencyMs'>;

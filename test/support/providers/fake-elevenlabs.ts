@@ -20,6 +20,8 @@ export class FakeElevenLabs {
   chunkEveryMs = 20;
   /** Sockets from now on stand and say nothing. */
   isStalled = false;
+  /** Nothing comes of these texts, the first time. */
+  readonly unheard = new Set<string>();
   /** Without the times of characters. */
   isUntimed = false;
   /** What is made of the time of a character before it leaves. */
@@ -97,6 +99,7 @@ export class FakeElevenLabsSocket extends FakeSocket {
 
   #speak(id: string, text: string): void {
     this.texts.push(text);
+    if (this.#fake.unheard.delete(text.trim())) return;
     const chars = [...text];
     let dueMs = this.#fake.firstSoundMs;
     for (let at = 0; at < chars.length; at += CHUNK_CHARS) {

@@ -9,6 +9,7 @@ export abstract class FakeSocket implements GuardedSocket {
   readonly headers: Readonly<Record<string, string>>;
   isOpen = false;
   unsentBytes = 0;
+  answersPings = true;
   protected isOver = false;
   protected readonly listener: SocketListener;
 
@@ -53,7 +54,9 @@ export abstract class FakeSocket implements GuardedSocket {
 
   protected abstract heard(data: string | Uint8Array): void;
 
-  ping(): void {}
+  ping(): void {
+    if (this.answersPings) this.listener.pong?.();
+  }
 
   close(code = 1000): void {
     this.end({ kind: 'closed', code, reason: '' });

@@ -33,12 +33,14 @@ interface CallTurn extends EarTurn {
   /** Its words are wanted now: there are no others when sound up to `coverMs` was heard. */
   isOver: boolean;
   coverMs: number;
-  /** It was asked what the turn would be were it over, and nothing was known. */
-  isAsked: boolean;
+  /** It was asked what the turn would be were it over, and not all was known: at this audio time; NaN: it was not. */
+  askedMs: number;
 }
 
 /** The end of what is asked for is silence already, at least so much of it. */
 const END_IS_SILENT_MS = 300;
+/** What is asked for in a pause was said so far before it at most. */
+const PAUSE_REACHES_MS = 1_500;
 /** A turn that has ended before the call knew of it is its turn, if the call's begins no later than so long after. */
 const CLAIM_WITHIN_MS = 300;
 /** A turn's first sound lies so far before it was certain. */
@@ -54,7 +56,7 @@ export abstract class TurnTellingEar extends SocketEar<CallTurn> {
 
   turnBegan(turn: number, onsetMs: number): void {
     if (this.turn !== null) this.turnDropped();
-    this.turn = { ...this.newTurn(turn), onsetMs, isOver: false, coverMs: 0, isAsked: false };
+    this.turn = { ...this.newTurn(turn), onsetMs, isOver: false, coverMs: 0, askedMs: Number.NaN };
     this.socket.expect(true);
     if (this.isLost) this.later(() => this.fail());
     else if (this.#own !== null) this.later(() => this.#claim());
@@ -65,12 +67,14 @@ export abstract class TurnTellingEar extends SocketEar<CallTurn> {
     const { turn } = this;
     const own = this.#own;
     if (turn === null || own?.state === 'eager') return;
-    turn.isAsked = own === null;
-    if (own !== null) this.later(() => this.tellWords(own.words, { final: false, concluded: true }));
+    const askedMs = this.socket.pushedMs;
+    const isKnown = own !== null && this.#hasReached(askedMs);
+    turn.askedMs = isKnown ? Number.NaN : askedMs;
+    if (isKnown) this.later(() => this.tellWords(own.words, { final: false, concluded: true }));
   }
 
   wentOn(): void {
-    if (this.turn !== null) this.turn.isAsked = false;
+    if (this.turn !== null) this.turn.askedMs = Number.NaN;
   }
 
   turnOver(): void {
@@ -126,6 +130,11 @@ export abstract class TurnTellingEar extends SocketEar<CallTurn> {
     this.#own = null;
   }
 
+  /** Words from before a loss, or of the first of what is sent again, would be taken for all. */
+  #hasReached(askedMs: number): boolean {
+    return this.socket.isUpToDate && this.#heardMs >= askedMs - PAUSE_REACHES_MS;
+  }
+
   get #isOpen(): boolean {
     return this.#own !== null && this.#own.state !== 'over';
   }
@@ -177,8 +186,8 @@ export abstract class TurnTellingEar extends SocketEar<CallTurn> {
       if (this.turn === null) return;
     }
     const isNews = textOf(words) !== this.turn.told;
-    const { isAsked } = this.turn;
-    this.turn.isAsked = false;
+    const isAsked = this.#hasReached(this.turn.askedMs);
+    if (isAsked) this.turn.askedMs = Number.NaN;
     if (own.state === 'over') this.#final(own.words, own.endMs);
     else if (own.state === 'eager' || isAsked) {
       if (before !== 'eager' || isNews) this.tellWords(words, { final: false, concluded: true });

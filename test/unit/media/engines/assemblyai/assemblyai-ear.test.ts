@@ -165,6 +165,56 @@ test('a socket lost in mid-turn: the turn is heard by the next, not faster than 
   expect(sentMs).toBeLessThan(5_000);
 });
 
+const TWELVE = 'good morning yes please thank you monday tuesday no good morning please';
+
+test('the end of a turn that failed while no socket stood is no order for the next one', async () => {
+  const { b, fake } = await started();
+  fake.refusals = [503, 503, 503];
+  fake.last.end(LOST);
+  b.order((ear) => ear.turnBegan(1, b.atMs));
+  await b.say('yes');
+  await b.silence(600);
+  b.order((ear) => ear.turnOver());
+  await b.silence(1_000);
+  expect(b.failures).toHaveLength(1);
+  b.order((ear) => ear.turnBegan(2, b.atMs));
+  await b.until('a socket', () => fake.open === 1);
+  await b.say('good morning please');
+  expect(fake.last.told.map(({ type }) => type)).not.toContain('ForceEndpoint');
+});
+
+test('the first of what is sent again is not taken for the whole turn', async () => {
+  const { b, fake } = await started();
+  b.order((ear) => ear.turnBegan(1, b.atMs));
+  await b.say(TWELVE);
+  fake.last.end(LOST);
+  await b.silence(600);
+  b.order((ear) => ear.mayBeOver());
+  await b.silence(1_400);
+  expect(b.words.filter(({ concluded }) => concluded === true).map(({ text }) => text)).toEqual([]);
+  b.order((ear) => ear.turnOver());
+  await b.silence(2_000);
+  const said = b.finals.concat(b.words.filter(({ final }) => !final)).some(({ text }) => text.includes('monday'));
+  expect(said).toBe(true);
+});
+
+test('what waits to be sent again of a turn that is over holds up no other', async () => {
+  const { b, fake } = await started();
+  b.order((ear) => ear.turnBegan(1, b.atMs));
+  await b.say(TWELVE);
+  await b.say(TWELVE);
+  fake.last.end(LOST);
+  await b.silence(400);
+  b.order((ear) => ear.turnDropped());
+  await b.silence(600);
+  b.order((ear) => ear.turnBegan(2, b.atMs));
+  await b.say('yes');
+  await b.silence(600);
+  b.order((ear) => ear.turnOver());
+  expect(await b.until('the final', () => b.finals[0])).toMatchObject({ turn: 2, text: 'yes' });
+  expect(b.finals[0]!.isLate).not.toBe(true);
+});
+
 test.each([
   [1008, 'Unauthorized Connection: Invalid API key', 1],
   [1008, 'Unauthorized Connection: Too many concurrent sessions', 2],

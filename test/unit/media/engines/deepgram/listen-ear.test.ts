@@ -238,6 +238,19 @@ describe('a socket that is lost', () => {
 });
 
 describe('a socket that is open and dead', () => {
+  test('that says nothing more after a pause in which it had answered is lost like any other', async () => {
+    const { b, fake } = await started();
+    b.order((ear) => ear.turnBegan(1, b.atMs));
+    await b.say('yes');
+    await b.silence(600);
+    b.order((ear) => ear.mayBeOver());
+    await b.until('the conclusion', () => b.words.find(({ concluded }) => concluded === true));
+    b.order((ear) => ear.wentOn());
+    fake.last.isStalled = true;
+    for (let words = 0; words < 12; words++) await b.say('please');
+    expect(fake.sockets).toHaveLength(2);
+  });
+
   test('says nothing for 2 s while somebody speaks: another hears the turn', async () => {
     const { b, fake } = await started();
     await b.silence(400);

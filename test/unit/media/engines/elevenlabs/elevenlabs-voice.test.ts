@@ -255,6 +255,37 @@ test('an idle socket is kept alive, and closed after five minutes', async () => 
   expect(s.fake.last.told.at(-1)).toEqual({ close_socket: true });
 });
 
+test('an idle socket that gives no sign of life is left before anybody speaks over it', async () => {
+  const s = await started();
+  const one = say(s.voice, 'Hello.');
+  await until(s, 'the end', () => one.told.isDone);
+  const [first] = s.fake.sockets;
+  first!.answersPings = false;
+  first!.isStalled = true;
+  for (let i = 0; i < 25; i++) {
+    s.clock.advanceMs(1_000);
+    await s.bench.step();
+  }
+  expect(first!.isOpen).toBe(false);
+  const two = say(s.voice, 'Hello again.');
+  await until(s, 'the end', () => two.told.isDone);
+  expect([two.told.error, s.fake.sockets.length]).toEqual([undefined, 2]);
+});
+
+test('a text that is late is begun again alone: what sounds over the same socket goes on', async () => {
+  const s = await started();
+  s.fake.chunkEveryMs = 200;
+  const one = say(s.voice, 'One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen.');
+  await until(s, 'some sound', () => one.chunks.length >= 2);
+  s.fake.unheard.add('Late.');
+  const late = say(s.voiceOf('call-2'), 'Late.');
+  await until(s, 'the end', () => one.told.isDone);
+  expect(one.told.error).toBeUndefined();
+  await until(s, 'the end', () => late.told.isDone);
+  expect(late.told.error).toBeUndefined();
+  expect(s.fake.texts.map((text) => text.split(' ')[0])).toEqual(['One', 'Late.', 'Late.']);
+});
+
 test('characters are counted, of what was cut too', async () => {
   const s = await started();
   const one = say(s.voice, 'Hello.');

@@ -130,6 +130,42 @@ test('a commit that waited for its sound when the socket was lost is not said ov
   expect(fake.last.told).toEqual([expect.objectContaining({ type: 'session.update' }), COMMIT]);
 });
 
+test('a commit that waits for its sound takes nothing of the next turn’s with it', async () => {
+  const { b, fake } = await started({ prepare: (one) => Object.assign(one, { connectMs: 3_900 }) });
+  b.order((ear) => ear.turnBegan(1, b.atMs));
+  await b.say('good morning thank you monday tuesday good morning thank you');
+  await b.until('a socket', () => fake.open === 1);
+  b.order((ear) => ear.turnDropped());
+  await b.silence(100);
+  expect((await b.turn(2, 'yes please')).text).toBe('yes please');
+});
+
+test('of a model that says nothing until it is asked, a socket that owes two answers is given up', async () => {
+  const { b, fake } = await started({ settings: { model: 'gpt-4o-transcribe' } });
+  fake.last.isStalled = true;
+  for (const turn of [1, 2]) {
+    b.order((ear) => ear.turnBegan(turn, b.atMs));
+    await b.say('yes please');
+    await b.silence(1_500);
+    b.order((ear) => ear.turnOver());
+    await b.silence(2_000);
+  }
+  expect(fake.sockets).toHaveLength(2);
+  expect((await b.turn(3, 'no')).text).toBe('no');
+});
+
+test('a commit that the network did not take is said when it does', async () => {
+  const { b, fake } = await started({ settings: { model: 'gpt-4o-transcribe' } });
+  b.order((ear) => ear.turnBegan(1, b.atMs));
+  await b.say('yes please');
+  const socket = fake.last;
+  let refused = 0;
+  const send = socket.send.bind(socket);
+  socket.send = (data) => !(String(data).includes('.commit') && ++refused <= 3) && send(data);
+  b.order((ear) => ear.turnOver());
+  expect((await b.until('the final', () => b.finals[0])).text).toBe('yes please');
+});
+
 test('what could not be transcribed fails the turn with its reason, and the next is heard', async () => {
   const { b, fake } = await started({ settings: { model: 'gpt-4o-transcribe' } });
   fake.last.commits.push('fail');
