@@ -7,8 +7,10 @@
  *   push → kept (the last 10 s) → next ──► socket          provider's ms ──► anchors ──► audio ms
  */
 import type { GuardedSocket, SocketEnd } from '../../net/guarded-socket.ts';
+import { OrdersInSound } from './orders-in-sound.ts';
 import { errorOfEnd, ProviderError } from './provider-error.ts';
 import type { ServiceDeps } from './provider-service.ts';
+import { StreamAnchors } from './stream-anchors.ts';
 
 export interface SoundSocketOptions {
   /** As people write it. */
@@ -54,13 +56,6 @@ interface Batch {
   atMs: number;
 }
 
-/** An order that means the sound before it. */
-interface Order {
-  message: string;
-  /** End of that sound, audio time. */
-  behindMs: number;
-}
-
 /** What is kept for another socket, and the most that waits. */
 export const KEPT_MS = 10_000;
 /** Of what is sent again while nobody speaks: it may be the beginning of a turn. */
@@ -84,8 +79,6 @@ const FOUND_DEAD_EVERY_MS = 20_000;
 const DIAL_AFTER_MS = [0, 250, 1_000, 2_000, 4_000];
 /** After a refusal that says not how long. */
 const THROTTLED_MS = 1_000;
-const MOST_ANCHORS = 64;
-const MOST_ORDERS = 32;
 /** Messages in a row that cannot be read: what comes is no answer. */
 const MOST_GARBAGE = 3;
 
@@ -101,11 +94,8 @@ export class SoundSocket {
   /** Oldest first; from `#next` on they have not been sent. */
   #kept: Batch[] = [];
   #next = 0;
-  /** Not said yet, oldest first. */
-  #orders: Order[] = [];
-  /** Sent over this socket, fillers too. */
-  #streamMs = 0;
-  readonly #anchors: { streamMs: number; atMs: number }[] = [];
+  readonly #orders = new OrdersInSound();
+  readonly #anchors = new StreamAnchors();
   /** Sent over all sockets. */
   #sentMs = 0;
   #paceFromMs = 0;
@@ -171,17 +161,12 @@ export class SoundSocket {
 
   /** Said behind all sound so far, and before what comes after it: now, as a rule. */
   say(message: string): void {
-    const behindMs = this.pushedMs;
-    const isSaid = this.#orders.some((order) => order.message === message && order.behindMs === behindMs);
-    if (this.#isClosed || isSaid) return;
-    this.#orders.push({ message, behindMs });
-    if (this.#orders.length > MOST_ORDERS) this.#orders.shift();
-    this.#pump();
+    if (!this.#isClosed && this.#orders.add(message, this.pushedMs)) this.#pump();
   }
 
   /** What waits to be said is not said: it meant another socket. Default: all of it. */
   unsay(message?: string): void {
-    this.#orders = message === undefined ? [] : this.#orders.filter((order) => order.message !== message);
+    this.#orders.drop(message);
   }
 
   /** Somebody speaks: the provider must have something to say, or the socket is dead. */
@@ -192,15 +177,7 @@ export class SoundSocket {
 
   /** Audio time of a moment of the provider's; nothing sounded before the stream. */
   audioMs(toldMs: number): number {
-    const streamMs = Math.max(0, toldMs);
-    const anchors = this.#anchors;
-    let at = anchors.length - 1;
-    while (at > 0 && anchors[at]!.streamMs > streamMs) at--;
-    const anchor = anchors[at];
-    if (anchor === undefined) return streamMs;
-    // Silence of ours takes no audio time.
-    const mostMs = anchors[at + 1]?.atMs ?? this.pushedMs;
-    return Math.min(anchor.atMs + (streamMs - anchor.streamMs), mostMs);
+    return this.#anchors.audioMs(toldMs, this.pushedMs);
   }
 
   /** What this socket says is of no use: another is dialled. */
@@ -276,8 +253,7 @@ export class SoundSocket {
     const nowMs = this.#deps.clock.nowMs();
     this.#isOpen = true;
     this.#garbage = 0;
-    this.#streamMs = 0;
-    this.#anchors.length = 0;
+    this.#anchors.reset();
     this.#lastSentAtMs = nowMs;
     this.#lastSaidAtMs = nowMs;
     this.#pingedAtMs = nowMs;
@@ -358,8 +334,7 @@ export class SoundSocket {
         return;
       }
       const ms = this.#msOf(batch.sound);
-      this.#anchor(batch.atMs);
-      this.#streamMs += ms;
+      this.#anchors.sound(batch.atMs, ms);
       this.#sentMs += ms;
       this.#pacedMs += ms;
       this.#next++;
@@ -372,11 +347,7 @@ export class SoundSocket {
 
   /** Those that mean sound before `atMs`. False: not all were taken. */
   #sayOrders(atMs: number): boolean {
-    for (let order = this.#orders[0]; order !== undefined && order.behindMs <= atMs; order = this.#orders[0]) {
-      if (this.#socket?.send(order.message) !== true) return false;
-      this.#orders.shift();
-    }
-    return true;
+    return this.#orders.send(atMs, (message) => this.#socket?.send(message) === true);
   }
 
   #pumpLater(): void {
@@ -384,13 +355,6 @@ export class SoundSocket {
       this.#cancelPump = null;
       this.#pump();
     });
-  }
-
-  #anchor(atMs: number): void {
-    const last = this.#anchors.at(-1);
-    if (last !== undefined && Math.abs(last.atMs + (this.#streamMs - last.streamMs) - atMs) < 1) return;
-    this.#anchors.push({ streamMs: this.#streamMs, atMs });
-    if (this.#anchors.length > MOST_ANCHORS) this.#anchors.shift();
   }
 
   #forget(): void {
@@ -456,11 +420,9 @@ export class SoundSocket {
     this.#lastSentAtMs = nowMs;
     if ('message' in keepAlive) this.#socket?.send(keepAlive.message);
     else if (this.#socket?.send(keepAlive.silence) === true) {
-      const last = this.#anchors.at(-1);
-      // Silence of ours takes no audio time: what follows is anchored anew.
-      if (last === undefined) this.#anchors.push({ streamMs: 0, atMs: this.pushedMs });
-      this.#streamMs += this.#msOf(keepAlive.silence);
-      this.#sentMs += this.#msOf(keepAlive.silence);
+      const ms = this.#msOf(keepAlive.silence);
+      this.#anchors.filler(this.pushedMs, ms);
+      this.#sentMs += ms;
     }
   }
 
