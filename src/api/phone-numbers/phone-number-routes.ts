@@ -80,7 +80,7 @@ export function registerPhoneNumbers(app: FastifyInstance, guard: Guard, deps: P
     scope: 'agents:read',
     answers: { 200: json('All of them.', phoneNumbersAnswer) },
     handler: async (request) => ({
-      data: await listLinesOf(database, request.principal.workspaceId),
+      data: (await listLinesOf(database, request.principal.workspaceId)).map(shownLine),
       nextCursor: null,
     }),
   });
