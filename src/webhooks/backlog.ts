@@ -9,7 +9,10 @@ import type { Database, Queryable } from '../store/database.ts';
 const LIMIT_MS = 120_000;
 const ANSWER_BEHIND_MS = 2_000;
 
-/** One transaction in which a URL is changed and its backlog with it. */
+/**
+ * One transaction in which a URL is changed and its backlog with it. Its row is to be locked `FOR NO KEY UPDATE`:
+ * events that are written meanwhile name it.
+ */
 export function changeWithBacklog<Result>(
   database: Database,
   work: (tx: Queryable) => Promise<Result>,

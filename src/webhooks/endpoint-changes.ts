@@ -33,7 +33,7 @@ export function takeEndpointAway(
 ): Promise<WebhookEndpoint | null> {
   const { workspaceId, by } = args;
   return changeWithBacklog(db, async (tx) => {
-    await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR UPDATE', [workspaceId]);
+    await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR NO KEY UPDATE', [workspaceId]);
     const before = await readEndpoint(tx, workspaceId);
     if (before === null) return null;
     args.expect?.(before);
@@ -59,7 +59,7 @@ function change(
 ): Promise<WebhookEndpoint | null> {
   return changeWithBacklog(db, async (tx) => {
     // `before` must be what the change replaces, so the row is held from reading to writing.
-    await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR UPDATE', [workspaceId]);
+    await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR NO KEY UPDATE', [workspaceId]);
     const before = await readEndpoint(tx, workspaceId);
     if (before === null) return null;
     await work(tx);

@@ -58,7 +58,7 @@ export async function setWebhook(
   if (problem !== null) throw new OperatorError('invalid', `The webhook URL ${problem}.`);
   return changeWithBacklog(database, async (tx) => {
     const { id } = await findWorkspace(tx, args.slug);
-    await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR UPDATE', [id]);
+    await tx.query('SELECT 1 FROM webhook_endpoints WHERE workspace_id = $1 FOR NO KEY UPDATE', [id]);
     const before = await readEndpoint(tx, id);
     args.expect?.(before);
     const { secret } = await setEndpoint(tx, sealer, id, args.url, null, args.newSecret);

@@ -93,7 +93,7 @@ export async function replay(db: Database, { workspaceId, by }: Asked, filter: R
   if (filter.states !== undefined) conditions.push(isInAnyOf(filter.states));
   return await db.transaction(async (tx) => {
     // The same order of locks as whoever notes an attempt: endpoint, then deliveries.
-    await tx.query('SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR UPDATE', [endpointId]);
+    await tx.query('SELECT 1 FROM webhook_endpoints WHERE id = $1 FOR NO KEY UPDATE', [endpointId]);
     const found = await tx.query<{ eventId: string; deliveryId: string | null; writtenAt: Date }>(
       `SELECT v.id AS "eventId", d.id AS "deliveryId", v.created_at AS "writtenAt"
        FROM webhook_events AS v LEFT JOIN webhook_deliveries AS d ON d.event_id = v.id AND d.endpoint_id = $2

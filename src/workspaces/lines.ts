@@ -26,7 +26,7 @@ export interface PhoneLine {
   number: string;
   carrier: string;
   hasCredentials: boolean;
-  /** Counts how often they were set anew; shown to nobody. */
+  /** Counts how often they were set anew; no answer of the API has it. */
   credentialsVersion: number;
   limits: LineLimits;
   createdAt: Date;

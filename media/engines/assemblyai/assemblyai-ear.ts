@@ -80,9 +80,10 @@ class AssemblyAiEar extends TurnTellingEar {
     this.#hasBegun = false;
     this.#endedOrder = -1;
     this.#likelyText = null;
-    // The end of a turn that is no more.
-    if (this.turn?.isOver !== true) this.socket.unsay(FORCE_END);
+    // Those that wait may be of turns that are no more.
+    this.socket.unsay(FORCE_END);
     super.opened(requestId);
+    if (this.turn?.isOver === true) this.force();
   }
 
   protected override errorOfClose(code: number, reason: string): ProviderError | null {

@@ -56,8 +56,8 @@ class FluxEar extends TurnTellingEar {
 
   protected override opened(requestId: string | null): void {
     this.#request.opened(requestId);
-    // The end of a turn that is no more.
-    if (this.turn?.isOver !== true) this.socket.unsay(FORCE_END);
+    // They may be of turns that are no more. That of a turn that is over is said with its first words.
+    this.socket.unsay(FORCE_END);
     super.opened(requestId);
   }
 

@@ -290,6 +290,8 @@ export class ContextSocket {
     const error = new ProviderError('timeout', `${this.#options.wire.provider} gave no sound in time`);
     if (this.#contexts.size === 1 || this.#lastSaidAtMs < context.sinceMs) this.#lose(error);
     else {
+      // It may hang from now on: the second try goes over another, and what sounds here goes on.
+      this.#retire();
       this.#takeBack(id);
       context.speaker.lost(error);
     }

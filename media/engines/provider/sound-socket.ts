@@ -45,6 +45,8 @@ export interface SoundSocketListener {
   message(message: Record<string, unknown>): void;
   /** From which audio time on sound is to be sent again. */
   settledMs(): number;
+  /** Sound that waits and ends before this audio time is nobody's. */
+  unwantedMs(): number;
   /** A message that is lost now may be what is waited for. */
   isInTurn(): boolean;
   /** The socket is lost. `isLasting`: no other is dialled. */
@@ -319,7 +321,7 @@ export class SoundSocket {
       const batch = this.#kept[this.#next]!;
       // One batch that waits is no backlog: it came just now.
       const isBehind = this.#next < this.#kept.length - 1;
-      if (isBehind && batch.atMs + this.#msOf(batch.sound) <= this.#listener.settledMs()) {
+      if (isBehind && batch.atMs + this.#msOf(batch.sound) <= this.#listener.unwantedMs()) {
         // Nobody wants it any more, and what is wanted waits behind it.
         this.#next++;
         continue;

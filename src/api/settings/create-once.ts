@@ -54,11 +54,11 @@ function finishing<Made>(database: Database, scope: IdempotencyScope, answer: (m
   return {
     query: (sql, parameters) => database.query(sql, parameters),
     close: () => database.close(),
-    transaction: (work) =>
+    transaction: (work, options) =>
       database.transaction(async (tx) => {
         const made = await work(tx);
         await finishIdempotent(tx, scope, answer(made as unknown as Made), null);
         return made;
-      }),
+      }, options),
   };
 }

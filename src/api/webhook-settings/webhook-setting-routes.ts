@@ -8,6 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../../media/contract/clock.ts';
 import type { AddressCheck } from '../../../media/net/target-check.ts';
+import { changeWithBacklog } from '../../webhooks/backlog.ts';
 import { endpointState, noticeOf, type WebhookEndpoint } from '../../webhooks/endpoint.ts';
 import { OPT_IN_EVENTS } from '../../webhooks/events.ts';
 import {
@@ -153,13 +154,13 @@ export function registerWebhookSettings(app: FastifyInstance, guard: Guard, deps
       const expect = expectMatch<WebhookEndpoint>(request, endpointState);
       const changed = await refusing(
         'webhook_not_set',
-        database.transaction(async (tx) => {
+        changeWithBacklog(database, async (tx) => {
           const within = {
             ...database,
             transaction: <Result>(work: (inner: typeof tx) => Promise<Result>) => work(tx),
           };
           await tx.query(
-            'SELECT 1 FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id WHERE w.slug = $1 FOR UPDATE OF e',
+            'SELECT 1 FROM webhook_endpoints e JOIN workspaces w ON w.id = e.workspace_id WHERE w.slug = $1 FOR NO KEY UPDATE OF e',
             [named.slug],
           );
           let endpoint = await showWebhook(tx, named);

@@ -97,7 +97,7 @@ describe('the webhook endpoint of a workspace', () => {
   it('is removed though its backlog takes longer than any other statement may', async () => {
     await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
     await db.query(`CREATE FUNCTION takes_long() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN PERFORM pg_sleep(0.4); RETURN NULL; END $$`);
+      $$ BEGIN PERFORM pg_sleep(2.6); RETURN NULL; END $$`);
     await db.query(`CREATE TRIGGER takes_long AFTER UPDATE ON webhook_deliveries EXECUTE FUNCTION takes_long()`);
     const address = new URL(server.connectionString);
     address.searchParams.set('statement_timeout', '200');

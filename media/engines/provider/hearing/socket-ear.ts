@@ -72,6 +72,7 @@ export abstract class SocketEar<Turn extends EarTurn> implements ProviderEar {
         },
         message: (message) => this.said(message),
         settledMs: () => this.settledMs(),
+        unwantedMs: () => this.unwantedMs(),
         isInTurn: () => this.turn !== null,
         lost: (error, isLasting) => this.#lost(error, isLasting),
       },
@@ -93,6 +94,11 @@ export abstract class SocketEar<Turn extends EarTurn> implements ProviderEar {
   protected abstract said(message: Record<string, unknown>): void;
   /** From which audio time on sound is to be sent again. */
   protected abstract settledMs(): number;
+
+  /** Before which audio time nobody wants sound that waits. */
+  protected unwantedMs(): number {
+    return this.settledMs();
+  }
 
   /** Said when a socket stands, before any sound. */
   protected greeting(): string | null {

@@ -151,6 +151,11 @@ export abstract class TurnTellingEar extends SocketEar<CallTurn> {
     return Math.max(this.doneMs, fromMs, own?.state === 'over' ? own.endMs : fromMs);
   }
 
+  /** Behind a turn that the provider has ended there may be the next: the call knows of none yet. */
+  protected override unwantedMs(): number {
+    return this.turn === null ? this.doneMs : this.settledMs();
+  }
+
   /** Of what is sent again while nobody speaks. */
   protected get quietReplayMs(): number {
     return QUIET_REPLAY_MS;
@@ -163,10 +168,13 @@ export abstract class TurnTellingEar extends SocketEar<CallTurn> {
     if (this.#own?.state !== 'over') this.#own = null;
   }
 
-  protected told({ event, words: all, fromMs, heardMs }: ToldTurn): void {
+  protected told({ event: said, words: all, fromMs, heardMs }: ToldTurn): void {
     this.answered();
     const words = all.filter((word) => middleOf(word) > this.doneMs);
     this.#heardMs = heardMs;
+    // A pause within what is sent again is not the one that was asked about.
+    const isBehind = this.turn !== null && !Number.isNaN(this.turn.askedMs) && !this.#hasReached(this.turn.askedMs);
+    const event = said === 'eager' && isBehind ? 'words' : said;
     const isOver = this.turn?.isOver === true;
     // A turn that nobody wants any more, or silence.
     if (words.length === 0) {

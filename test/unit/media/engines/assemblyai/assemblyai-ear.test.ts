@@ -198,6 +198,26 @@ test('the first of what is sent again is not taken for the whole turn', async ()
   expect(said).toBe(true);
 });
 
+test('of two sentences with a pause between them that are sent again, no word is lost', async () => {
+  const { b, fake } = await started();
+  b.order((ear) => ear.turnBegan(1, b.atMs));
+  fake.last.isStalled = true;
+  await b.say('good morning yes please');
+  await b.silence(800);
+  await b.say('thank you monday tuesday');
+  fake.last.end(LOST);
+  await b.silence(6_000);
+  const heard = b.words.filter(({ turn }) => turn === 1).map(({ text }) => text);
+  const onset = b.began.at(-1);
+  if (onset !== undefined) {
+    b.order((ear) => ear.turnBegan(2, onset));
+    await b.silence(1_000);
+  }
+  const all = [...heard, ...b.words.filter(({ turn }) => turn === 2).map(({ text }) => text)].join(' ');
+  expect(all).toContain('good morning yes please');
+  expect(all).toContain('thank you monday tuesday');
+});
+
 test('what waits to be sent again of a turn that is over holds up no other', async () => {
   const { b, fake } = await started();
   b.order((ear) => ear.turnBegan(1, b.atMs));

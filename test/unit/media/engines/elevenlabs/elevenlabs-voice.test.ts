@@ -286,6 +286,22 @@ test('a text that is late is begun again alone: what sounds over the same socket
   expect(s.fake.texts.map((text) => text.split(' ')[0])).toEqual(['One', 'Late.', 'Late.']);
 });
 
+test('a socket that hangs behind its last sound costs each of its texts one try', async () => {
+  const s = await started();
+  s.fake.chunkEveryMs = 200;
+  const text = 'One two three four five six seven eight nine ten eleven twelve thirteen.';
+  const one = say(s.voice, text);
+  await until(s, 'some sound', () => one.chunks.length >= 2);
+  const [first] = s.fake.sockets;
+  const late = say(s.voiceOf('call-2'), 'Late.');
+  s.fake.unheard.add('Late.');
+  const chunks = one.chunks.length;
+  await until(s, 'one sound more', () => one.chunks.length > chunks);
+  first!.isStalled = true;
+  await until(s, 'the ends', () => one.told.isDone && late.told.isDone);
+  expect([one.told.error, late.told.error]).toEqual([undefined, undefined]);
+});
+
 test('characters are counted, of what was cut too', async () => {
   const s = await started();
   const one = say(s.voice, 'Hello.');
