@@ -1,4 +1,4 @@
-/** The database of a service that a test or a bench has started, for questions of their own beside the service's. */
+/** The database of a test, or of a service that a test or a bench has started, for questions of their own. */
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { PATIENCE_MS, patientAddress } from './patience.ts';
 

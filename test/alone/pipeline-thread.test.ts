@@ -153,6 +153,7 @@ const said = (text: string) =>
 
 describe('the pipeline thread', () => {
   test('holds a conversation with real engines: prepared greeting, recognised answers, a barge-in, the end', async () => {
+    // Of a first try.
     messages.length = 0;
     const agent = sampleAgent({ voice: 'slt' });
     agent.steps.splice(2, 1);

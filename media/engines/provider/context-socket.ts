@@ -5,6 +5,7 @@
  * context that is over is nobody's.
  */
 import type { GuardedSocket, SocketEnd } from '../../net/guarded-socket.ts';
+import { PongWatch } from './pong-watch.ts';
 import { errorOfEnd, ProviderError } from './provider-error.ts';
 import type { ServiceDeps } from './provider-service.ts';
 
@@ -45,7 +46,7 @@ export interface ContextWire {
   /** Nobody wants it any more. Null: the provider cannot be told, and the context goes on until its end. */
   cancel(id: string): object | null;
   read(message: Record<string, unknown>): ContextSaid | null;
-  /** Keeps the socket open; null: it is kept by pings. */
+  /** Keeps the socket open, beside pings; null: they are enough. */
   keepAlive: object | null;
   /** Said before it is closed. Null: nothing is. */
   goodbye: object | null;
@@ -80,7 +81,6 @@ const WATCH_EVERY_MS = 100;
 const KEEP_ALIVE_MS = 15_000;
 /** Nobody speaks for so long: whoever does then dials anew. */
 const IDLE_MS = 300_000;
-const PONG_WITHIN_MS = 5_000;
 const MINUTE_MS = 60_000;
 const MOST_GARBAGE = 3;
 const NO_SOUND = Buffer.alloc(0);
@@ -108,8 +108,7 @@ export class ContextSocket {
   #lastUseAtMs: number;
   #lastSentAtMs: number;
   #lastSaidAtMs = Number.NEGATIVE_INFINITY;
-  /** Since when a pong is owed; null: none is. */
-  #pingedAtMs: number | null = null;
+  readonly #pong = new PongWatch();
   #cancelWatch: () => void = () => {};
 
   constructor(options: ContextSocketOptions, deps: Pick<ServiceDeps, 'clock' | 'openSocket'>) {
@@ -132,9 +131,7 @@ export class ContextSocket {
           if (isBinary) this.#heard(data);
           else this.#said(data);
         },
-        pong: () => {
-          this.#pingedAtMs = null;
-        },
+        pong: () => this.#pong.answered(),
         over: (end) => this.#over(end),
       },
     );
@@ -269,9 +266,8 @@ export class ContextSocket {
     this.#cancelWatch = this.#deps.clock.after(WATCH_EVERY_MS, () => {
       const nowMs = this.#deps.clock.nowMs();
       for (const id of [...this.#contexts.keys()]) this.#giveUpLate(id, nowMs);
-      const { provider } = this.#options.wire;
-      if (this.#pingedAtMs !== null && nowMs - this.#pingedAtMs >= PONG_WITHIN_MS)
-        this.#lose(new ProviderError('timeout', `${provider} gave no sign of life for ${PONG_WITHIN_MS} ms`));
+      const fault = this.#pong.fault(this.#options.wire.provider, nowMs);
+      if (fault !== null) this.#lose(fault);
       if (this.#isOver) return;
       for (const sinceMs of this.#zombies.values()) if (nowMs - sinceMs >= ZOMBIE_MS) this.#retire();
       if (this.#isRetired && this.#contexts.size === 0) this.#leave();
@@ -302,7 +298,7 @@ export class ContextSocket {
     const nowMs = this.#deps.clock.nowMs();
     if (keepAlive !== null) this.#send(keepAlive);
     this.#lastSentAtMs = nowMs;
-    this.#pingedAtMs ??= nowMs;
+    this.#pong.pinged(nowMs);
     this.#socket.ping();
   }
 

@@ -1,13 +1,14 @@
 /**
  * The sound of one call on its way to a provider, over a socket that may be lost: batches go out as they come; after a
  * loss another socket is dialled and what the provider has not settled is sent again, faster than it was spoken and yet
- * at a bounded rate. A provider counts time from the beginning of its socket; here it becomes audio time. Sockets are
- * watched by what they must say, not by being open. Used by ears of providers.
+ * at a bounded rate. Orders keep their place in it (`orders-in-sound.ts`), the provider's time becomes audio time
+ * (`stream-anchors.ts`). Sockets are watched by what they must say, not by being open. Used by ears of providers.
  *
  *   push → kept (the last 10 s) → next ──► socket          provider's ms ──► anchors ──► audio ms
  */
 import type { GuardedSocket, SocketEnd } from '../../net/guarded-socket.ts';
 import { OrdersInSound } from './orders-in-sound.ts';
+import { PongWatch } from './pong-watch.ts';
 import { errorOfEnd, ProviderError } from './provider-error.ts';
 import type { ServiceDeps } from './provider-service.ts';
 import { StreamAnchors } from './stream-anchors.ts';
@@ -67,7 +68,6 @@ const CONNECT_MS = 4_000;
 const MOST_MESSAGE_BYTES = 1024 * 1024;
 const MOST_UNSENT_BYTES = 256 * 1024;
 const PING_EVERY_MS = 10_000;
-const PONG_WITHIN_MS = 5_000;
 /** Doubled after each time that another socket said nothing either. */
 const SAYS_NOTHING_MS = 2_000;
 const LONGEST_SAYS_NOTHING_MS = 16_000;
@@ -114,7 +114,7 @@ export class SoundSocket {
   #forbearance = 1;
   #notDeadBeforeMs = Number.NEGATIVE_INFINITY;
   #pingedAtMs = 0;
-  #awaitsPong = false;
+  readonly #pong = new PongWatch();
   #garbage = 0;
   /** End of the newest sound, audio time. */
   pushedMs = Number.NEGATIVE_INFINITY;
@@ -240,9 +240,7 @@ export class SoundSocket {
         message: (data, isBinary) => {
           if (socket === this.#socket && !isBinary) this.#said(data);
         },
-        pong: () => {
-          this.#awaitsPong = false;
-        },
+        pong: () => this.#pong.answered(),
         over: (end) => {
           if (socket === this.#socket) this.#over(end);
         },
@@ -259,7 +257,7 @@ export class SoundSocket {
     this.#lastSentAtMs = nowMs;
     this.#lastSaidAtMs = nowMs;
     this.#pingedAtMs = nowMs;
-    this.#awaitsPong = false;
+    this.#pong.answered();
     const fromMs = this.#listener.settledMs();
     this.#next = this.#kept.findIndex(({ sound, atMs }) => atMs + this.#msOf(sound) > fromMs);
     if (this.#next < 0) this.#next = this.#kept.length;
@@ -379,10 +377,10 @@ export class SoundSocket {
     this.#cancelWatch = this.#deps.clock.after(WATCH_EVERY_MS, () => {
       const nowMs = this.#deps.clock.nowMs();
       const silentFor = this.#silentForMs(nowMs);
+      const fault = this.#pong.fault(this.#options.provider, nowMs);
       if (silentFor >= this.#borne(this.#saysNothingMs)) this.#suspect(silentFor);
-      else if (this.#awaitsPong && nowMs - this.#pingedAtMs >= PONG_WITHIN_MS) {
-        this.distrust(this.#timeout(`gave no sign of life for ${PONG_WITHIN_MS} ms`));
-      } else {
+      else if (fault !== null) this.distrust(fault);
+      else {
         this.#ping(nowMs);
         this.#keepAlive(nowMs);
         this.#watch();
@@ -412,7 +410,7 @@ export class SoundSocket {
   #ping(nowMs: number): void {
     if (nowMs - this.#pingedAtMs < PING_EVERY_MS) return;
     this.#pingedAtMs = nowMs;
-    this.#awaitsPong = true;
+    this.#pong.pinged(nowMs);
     this.#socket?.ping();
   }
 
