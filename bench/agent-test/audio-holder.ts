@@ -9,9 +9,10 @@ import { join } from 'node:path';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import { talkingAgent } from '../../media/contract/agent-definition.ts';
 import type { CommandIo } from '../../src/cli/command-io.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import type { PersonaInput } from '../emulators/persona.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
+import { openPatientDatabase } from '../harness/patient-database.ts';
 import { startAudioProviders } from './audio-providers.ts';
 import { type KnownStates, StateWatch, statesOf } from './audio-states.ts';
 import { type AudioTools, startAudioTools } from './audio-tools.ts';
@@ -25,7 +26,8 @@ import type { AudioHolder } from './test-command.ts';
 /** Of the agent's silence, before the caller's next words: longer than it is silent between a filler and an answer. */
 const CALLER_WAITS_MS = 2_000;
 const FIRST_NUMBER = 14_155_550_200;
-const RECORD_LIMIT_MS = 30_000;
+/** A busy machine takes its time. */
+const RECORD_LIMIT_MS = 120_000;
 
 type Interrupting = { says: string; interruptsAfterMs: number };
 
@@ -129,8 +131,7 @@ async function startStage(
     log() {},
   });
   begun.push(() => gateway.stop());
-  const { databaseUrl: connectionString } = gateway.service;
-  const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+  const database = openPatientDatabase(gateway.service.databaseUrl);
   begun.push(() => database.close());
   return { gateway, tools, database };
 }

@@ -60,9 +60,11 @@ export interface EmulatorProcess {
 
 const STOP_LIMIT_MS = 5_000;
 
+/** `handshakeTimeoutMs`: of its media sockets; default: as a real carrier's. */
 export async function startEmulatorProcess(
   personas: readonly PersonaInput[],
   keepAudio = true,
+  handshakeTimeoutMs?: number,
 ): Promise<EmulatorProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-emulator-'));
   const file = join(folder, 'personas.json');
@@ -70,7 +72,11 @@ export async function startEmulatorProcess(
   const port = await freePort();
   const child = fork(
     builtEntry('bench/emulators/main.js'),
-    [...['--port', String(port), '--personas', file], ...(keepAudio ? [] : ['--no-audio'])],
+    [
+      ...['--port', String(port), '--personas', file],
+      ...(keepAudio ? [] : ['--no-audio']),
+      ...(handshakeTimeoutMs === undefined ? [] : ['--handshake-timeout-ms', String(handshakeTimeoutMs)]),
+    ],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], detached: true },
   );
   const listeners = new Set<(event: EmulatorEvent) => void>();

@@ -81,6 +81,8 @@ export interface Gateway {
 }
 
 const DRAIN_LIMIT_MS = 5_000;
+/** On a busy machine a stream may open late; a carrier that gave it up would judge the machine. */
+const HANDSHAKE_TIMEOUT_MS = 60_000;
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   // The newest first: what was started is stopped, however far the start has come.
@@ -89,7 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     for (let one = stops.pop(); one !== undefined; one = stops.pop()) await one();
   };
   try {
-    const emulator = await startEmulatorProcess(options.personas, options.keepAudio);
+    const emulator = await startEmulatorProcess(options.personas, options.keepAudio, HANDSHAKE_TIMEOUT_MS);
     stops.push(() => emulator.stop());
     const receiver = await startWebhookReceiver();
     stops.push(() => receiver.close());

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDefinition } from '../../media/contract/agent-definition.ts';
 import { importAgent } from '../../src/agents/stored-agents.ts';
 import { createWidgetKey } from '../../src/embed/widget-keys.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openPatientDatabase } from '../harness/patient-database.ts';
 
 export interface WebAccess {
   publicKey: string;
@@ -23,7 +23,7 @@ export async function makeWebAccess(
   agent: AgentDefinition,
   origin: string,
 ): Promise<WebAccess> {
-  const database = openDatabase({ connectionString: gateway.databaseUrl, maxConnections: 1, onIdleError: () => {} });
+  const database = openPatientDatabase(gateway.databaseUrl);
   try {
     const slug = gateway.enterprise;
     const { publicKey } = await createWidgetKey(database, { slug, name: 'test page', allow: [origin] });

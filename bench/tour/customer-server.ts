@@ -27,8 +27,8 @@ export interface CustomerServer {
   webhookUrl: string;
   toolUrl: string;
   setSecret(secret: string): void;
-  /** The first delivery of this event of this call is answered only after so long. */
-  beSlowOnce(event: string, callUuid: string, answerAfterMs: number): void;
+  /** The first delivery of this event of a call to this number is answered only after so long. */
+  beSlowOnce(event: string, to: string, answerAfterMs: number): void;
   deliveries(callUuid: string): readonly Delivery[];
   waitFor(what: string, wanted: (delivery: Delivery) => boolean, limitMs?: number): Promise<Delivery>;
   toolRequests: readonly ToolRequestSeen[];
@@ -64,7 +64,7 @@ export async function startCustomerServer(): Promise<CustomerServer> {
         return;
       }
       const event = body as unknown as WebhookEvent;
-      const key = `${event.event} ${event.callUuid}`;
+      const key = `${event.event} ${event.to}`;
       const answerAfterMs = slow.get(key) ?? 0;
       slow.delete(key);
       if (answerAfterMs > 0) setTimeout(() => response.writeHead(200).end(), answerAfterMs);
@@ -86,7 +86,7 @@ export async function startCustomerServer(): Promise<CustomerServer> {
     setSecret(value) {
       secret = value;
     },
-    beSlowOnce: (event, callUuid, answerAfterMs) => void slow.set(`${event} ${callUuid}`, answerAfterMs),
+    beSlowOnce: (event, to, answerAfterMs) => void slow.set(`${event} ${to}`, answerAfterMs),
     deliveries: (callUuid) => arrivals.all.filter(({ event }) => event.callUuid === callUuid),
     waitFor: arrivals.waitFor,
     toolRequests,

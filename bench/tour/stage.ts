@@ -11,7 +11,7 @@ import { runCli } from '../../src/cli/run-cli.ts';
 import { SCOPES } from '../../src/workspaces/api-keys.ts';
 import { type Gateway, startGateway } from '../harness/gateway.ts';
 import { PATIENCE_MS } from '../harness/patience.ts';
-import { LiveClient } from '../live-client/live-client.ts';
+import { LiveClient, type LiveMessage } from '../live-client/live-client.ts';
 import { loadVisitorVoice } from '../live-client/visitor-voice.ts';
 import { NUMBERS, PERSONAS, phoneAgent, webAgent } from './agents.ts';
 import { startSite, type Visit, visitPage } from './browser-visit.ts';
@@ -70,6 +70,8 @@ export interface Stage {
 }
 
 const SLOW_ANSWER_MS = 3_600;
+/** What the website's agent wants an answer to, and what it says when it did not understand one or hears nothing. */
+const ASKS = ['show you the shop', 'say that again', 'Are you there'];
 
 /** `settings`: more of the service's. */
 export async function setStage(log: (line: string) => void, settings: Record<string, string>): Promise<Stage> {
@@ -110,11 +112,11 @@ export async function setStage(log: (line: string) => void, settings: Record<str
   const [answer] = exchanges;
   exchanges = [];
 
+  // Before the call is placed: it may be over, and told, before its id is known here.
+  customer.beSlowOnce('call.no_answer', NUMBERS.absent, SLOW_ANSWER_MS);
   const scenes = {
     main: finish(quiet, placed.data.callUuid),
-    absent: quickCall(quiet, acme, NUMBERS.absent, (callUuid) =>
-      customer.beSlowOnce('call.no_answer', callUuid, SLOW_ANSWER_MS),
-    ),
+    absent: quickCall(quiet, acme, NUMBERS.absent),
     unallocated: quickCall(quiet, acme, NUMBERS.unallocated),
     web: talkOnTheWeb(base, acme, site.origin),
   };
@@ -226,16 +228,10 @@ export async function finish(quiet: ParleyClient, callUuid: string): Promise<Fin
   }
 }
 
-async function quickCall(
-  quiet: ParleyClient,
-  acme: Workspace,
-  to: string,
-  placed: (callUuid: string) => void = () => {},
-): Promise<string> {
+async function quickCall(quiet: ParleyClient, acme: Workspace, to: string): Promise<string> {
   const { data } = await quiet.placeCall({
     body: { to, agentId: acme.agentId, enterprise: acme.slug, from: acme.lineId },
   });
-  placed(data.callUuid);
   return data.callUuid;
 }
 
@@ -250,21 +246,21 @@ async function talkOnTheWeb(base: string, acme: Workspace, origin: string): Prom
   const { callUuid } = await live.waitForType('session.ready');
   live.begin();
   const voice = await loadVisitorVoice();
-  const asks = ({
-    type,
-    role,
-    text,
-    final,
-  }: {
-    type: string;
-    role?: string;
-    text?: string;
-    final?: boolean;
-  }): boolean =>
-    type === 'transcript' && role === 'agent' && final === true && (text ?? '').includes('show you the shop');
-  await live.waitFor('the question', asks as never);
-  live.say(await voice('yes please', live.micRateHz));
-  await live.waitForType('session.ended');
+  const yes = await voice('yes please', live.micRateHz);
+  /** The visitor answers each question once, and once more each time that it was not understood. */
+  const answered = new Set<string>();
+  const question = ({ type, role, text, final, turnId }: LiveMessage): boolean =>
+    type === 'transcript' &&
+    role === 'agent' &&
+    final === true &&
+    ASKS.some((asks) => text.includes(asks)) &&
+    !answered.has(turnId);
+  for (;;) {
+    const message = await live.waitFor('a question', (one) => one.type === 'session.ended' || question(one));
+    if (message.type === 'session.ended') break;
+    answered.add(message['turnId']);
+    live.say(yes);
+  }
   const closeCode = await live.closed;
   const messages = [...new Set(live.messages.map(({ type }) => type))];
   return { token, callUuid: String(callUuid), transcript: live.transcript, messages, closeCode };

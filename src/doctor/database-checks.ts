@@ -61,11 +61,14 @@ async function checkMigrations(database: Queryable, isRunning: boolean): Promise
     : warn('migrations', detail, "The next start does them; or run 'parley migrate'.");
 }
 
+/** A skew is what neither the question's instant nor the answer's explains: a slow answer is none. */
 async function checkClock(database: Queryable): Promise<CheckResult> {
-  const beforeMs = Date.now();
+  const askedAtMs = Date.now();
   const [row] = await database.query<{ now: Date }>('SELECT clock_timestamp() AS now');
-  const middleMs = (beforeMs + Date.now()) / 2;
-  return skewResult('clock against the database', (row?.now.getTime() ?? 0) - middleMs, SKEW_WARN_MS, SKEW_FAIL_MS);
+  const answeredAtMs = Date.now();
+  const theirsMs = row?.now.getTime() ?? 0;
+  const skewMs = theirsMs - Math.min(Math.max(theirsMs, askedAtMs), answeredAtMs);
+  return skewResult('clock against the database', skewMs, SKEW_WARN_MS, SKEW_FAIL_MS);
 }
 
 /** `skewMs`: how far the other clock is ahead of ours. */

@@ -217,7 +217,10 @@ describe.skipIf(!hasChromium)('a visitor and an agent that listens', () => {
       await visitor.until('told.at(-1).status === "connecting"');
       line.mode = 'through';
       await visitor.until(isOver);
-      expect(words(await visitor.statuses())).toEqual(ONCE_LOST);
+      const told = words(await visitor.statuses());
+      if (mode === 'refuse') expect(told).toEqual(ONCE_LOST);
+      // It waits only its own 3 s for whatever is silent: a machine that stands still makes another loss.
+      else expect(told.join(' ')).toMatch(/^connecting connected( connecting connected)+ disconnected$/);
       await expectOneTranscript(visitor);
       await visitor.close();
       line.close();

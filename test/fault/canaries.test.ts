@@ -23,6 +23,10 @@ import { strike } from './cascade/turn-faults.ts';
 
 const CANARY = 'canary7f3a9d';
 const KEYS = { key: `sk-${CANARY}-primary-0123456789`, backupKey: `sk-${CANARY}-backup-0123456789` };
+/** A busy machine may be too slow for each stream that the carrier tries: nothing is said then. */
+const CALLS_AT_MOST = 5;
+/** Who waits less for a busy machine's answer talks into it, and the question behind it is never asked. */
+const PATIENT = { afterMs: 2_500, patienceMs: 40_000 };
 const folder = mkdtempSync(join(tmpdir(), 'parley-canaries-'));
 const notes = join(folder, 'notes');
 const before = { ...process.env };
@@ -46,6 +50,7 @@ beforeAll(async () => {
   world = await startConversations({
     lines: [LINES, LINES],
     atOnce: 2,
+    patience: PATIENT,
     settings: { PARLEY_LOG_LEVEL: 'debug', ...settingsOn(stored) },
     controlEnv: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
     keys: KEYS,
@@ -81,12 +86,17 @@ test('no credential in messages to pipelines, logs, events, the call log, checkp
   });
   const callUuids: string[] = [];
   for (const call of [0, 1]) {
-    const { body } = await client.place({ to: numberOf(call), agentId, enterprise, from, name: 'Dana' });
-    const entry = await client.waitFor(body.callUuid!, 'its end', ({ endedAt }) => endedAt !== null);
-    callUuids.push(body.callUuid!);
-    await gateway.receiver.waitFor(({ callUuid }) => callUuid === body.callUuid);
-    expect(entry.turns.length).toBeGreaterThan(2);
-    expect(JSON.stringify(entry)).not.toContain(CANARY);
+    for (let left = CALLS_AT_MOST; ; left--) {
+      const { body } = await client.place({ to: numberOf(call), agentId, enterprise, from, name: 'Dana' });
+      const entry = await client.waitFor(body.callUuid!, 'its end', ({ endedAt }) => endedAt !== null);
+      await gateway.receiver.waitFor(({ callUuid }) => callUuid === body.callUuid);
+      expect(JSON.stringify(entry)).not.toContain(CANARY);
+      const hadStream = (await gateway.emulator.calls()).at(-1)!.streams.length > 0;
+      if (!hadStream && left > 1) continue;
+      expect(entry.turns.length).toBeGreaterThan(2);
+      callUuids.push(body.callUuid!);
+      break;
+    }
   }
 
   const posted = readFileSync(notes, 'utf8').trim().split('\n');

@@ -12,23 +12,28 @@ import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import type { Call } from '../../clients/typescript/src/client.ts';
+import { importAgent } from '../../src/agents/stored-agents.ts';
 import type { Database } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { decodeRecording } from '../support/recording-audio.ts';
-import { COUNTED, countingAgent } from './chaos/counting-agent.ts';
+import { COUNTED, COUNTED_LONG, countingAgent, longCountingAgent } from './chaos/counting-agent.ts';
 import { turnsBegun } from './chaos/speech-begun.ts';
 import { faultsIn } from './chaos/transcript-check.ts';
 import { databasePids, signal } from './nemesis/processes.ts';
 
-const TALK_MS = 4_500;
+/** With what stands before it, between eight and ten seconds of sound: see what is asked of a lost recording. */
+const TALK_MS = 7_500;
+/** Of the agent that says `COUNTED_LONG`, from its first sound on, in real time: less than it takes by a sentence. */
+const TALKS_LONG_MS = 14_000;
 const RINGS_LONG = '+14155518888';
 let gateway: Gateway;
 let database: Database;
 let nextNumber = 0;
 /** A call that came back to another process, for the look at its recordings later on. */
 let lostAndBack = '';
-/** How long its first stream lasted, by the far end. */
+/** How long the stream that it lost lasted, by the far end, and all of them from the first one on. */
 let lostForMs = 0;
+let streamedForMs = 0;
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-process-death-'));
 
 beforeAll(async () => {
@@ -56,16 +61,16 @@ afterAll(async () => {
 
 const openOwn = (): Database => openPatientDatabase(gateway.service.databaseUrl, 2);
 
-const place = (number: string) =>
-  gateway.client.place({ to: number, agentId: gateway.agentId, enterprise: gateway.enterprise, from: gateway.lineId });
+const place = (number: string, agentId = gateway.agentId) =>
+  gateway.client.place({ to: number, agentId, enterprise: gateway.enterprise, from: gateway.lineId });
 
 /** Resolves with the calls' ids by number once each has its stream. */
-async function talking(count: number): Promise<Map<string, string>> {
+async function talking(count: number, agentId = gateway.agentId): Promise<Map<string, string>> {
   const calls = new Map<string, string>();
   await Promise.all(
     Array.from({ length: count }, async () => {
       const number = `+1415551${String(++nextNumber).padStart(4, '0')}`;
-      const placed = await place(number);
+      const placed = await place(number, agentId);
       expect(placed.httpStatus).toBe(200);
       calls.set(number, placed.body.callUuid!);
     }),
@@ -76,18 +81,26 @@ async function talking(count: number): Promise<Map<string, string>> {
   return calls;
 }
 
+/** Their far ends as they are now, by id. */
+async function farEnds(calls: Map<string, string>): Promise<Map<string, EmulatedCall>> {
+  const emulated = await gateway.emulator.calls();
+  return new Map(
+    [...calls].map(([number, callUuid]) => [callUuid, emulated.find((call) => number.endsWith(call.to))!]),
+  );
+}
+
+/** A busy machine's carrier may have had to try twice: only one more than before a fault tells of it. */
+const streamsOf = (far: ReadonlyMap<string, EmulatedCall>): Map<string, number> =>
+  new Map([...far].map(([callUuid, { streams }]) => [callUuid, streams.length]));
+
 async function ended(calls: Map<string, string>): Promise<{ entry: Call; far: EmulatedCall }[]> {
   const entries = await Promise.all(
-    [...calls].map(async ([number, callUuid]) => ({
-      number,
-      entry: await gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null),
-    })),
+    [...calls.values()].map((callUuid) =>
+      gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null),
+    ),
   );
-  const emulated = await gateway.emulator.calls();
-  return entries.map(({ number, entry }) => ({
-    entry,
-    far: emulated.find((call) => number.endsWith(call.to))!,
-  }));
+  const far = await farEnds(calls);
+  return entries.map((entry) => ({ entry, far: far.get(entry.callUuid)! }));
 }
 
 const terminal = ({ entry }: { entry: Call }): string => `${entry.status}/${entry.endedReason}`;
@@ -97,7 +110,10 @@ const terminal = ({ entry }: { entry: Call }): string => `${entry.status}/${entr
  * call that came `back` from a killed process, the sentence that it was in may be no turn: it went with the process,
  * and is said again.
  */
-async function holesIn(all: readonly { entry: Call }[], back: readonly { entry: Call }[] = []): Promise<string[]> {
+async function holesIn(
+  all: readonly { entry: Call }[],
+  { back = [], counted = COUNTED }: { back?: readonly { entry: Call }[]; counted?: readonly string[] } = {},
+): Promise<string[]> {
   const begun = await turnsBegun(
     database,
     all.map(({ entry }) => entry.callUuid),
@@ -114,7 +130,7 @@ async function holesIn(all: readonly { entry: Call }[], back: readonly { entry: 
       deaths: 0,
     });
     let from = 0;
-    for (const sentence of COUNTED) {
+    for (const sentence of counted) {
       const at = turns.findIndex((turn, index) => index >= from && turn.heardText.includes(sentence));
       if (at < 0) holes.push(`has not "${sentence}"`);
       else from = at;
@@ -148,49 +164,66 @@ async function expectOneEndEach(calls: Map<string, string>): Promise<void> {
 
 describe('under calls that talk', () => {
   test('a media process is killed: its calls come back to another, say all they had to say, and end once', async () => {
-    const calls = await talking(12);
-    const victims = await database.query<{ call_uuid: string }>(
-      `SELECT call_uuid FROM calls WHERE owner_media_id = 'media-0' AND status = 'in_progress'`,
-    );
-    expect(victims.length).toBeGreaterThan(0);
+    const { id } = await importAgent(database, { slug: gateway.enterprise, definition: longCountingAgent });
+    const calls = await talking(12, id);
     await wait(TALK_MS);
+    const carried = await database.query<{ call_uuid: string }>(
+      `SELECT call_uuid FROM calls WHERE owner_media_id = 'media-0' AND call_uuid = ANY ($1::uuid[])`,
+      [[...calls.values()]],
+    );
+    const before = await farEnds(calls);
     signal(gateway.service.media[0]!.pid(), 'SIGKILL');
+    const killedAtEpochMs = Date.now();
+    const lost = carried.map((row) => row.call_uuid);
+    // Of others in the process, which a busy machine let begin much earlier, the agent may just have hung up.
+    const victims = lost.filter((id) => killedAtEpochMs - before.get(id)!.firstAgentSoundAtEpochMs! < TALKS_LONG_MS);
+    expect(victims.length).toBeGreaterThan(0);
     const all = await ended(calls);
-    const back = all.filter(({ entry }) => victims.some((row) => row.call_uuid === entry.callUuid));
-    lostAndBack = back[0]!.entry.callUuid;
+    const back = all.filter(({ entry }) => lost.includes(entry.callUuid));
+    const struck = back.filter(({ entry }) => victims.includes(entry.callUuid));
+    const first = struck.find(({ far }) => far.streams.length === 2) ?? struck[0]!;
+    lostAndBack = first.entry.callUuid;
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
-    expect(await holesIn(all, back)).toEqual([]);
-    for (const { far } of back) expect(far.streams).toHaveLength(2);
-    for (const { far } of all.filter((one) => !back.includes(one))) expect(far.streams).toHaveLength(1);
+    expect(await holesIn(all, { back, counted: COUNTED_LONG })).toEqual([]);
+    const had = streamsOf(before);
+    for (const { entry, far } of all) {
+      const { callUuid } = entry;
+      if (victims.includes(callUuid)) expect(far.streams.length).toBeGreaterThan(had.get(callUuid)!);
+      else if (!lost.includes(callUuid)) expect(far.streams).toHaveLength(had.get(callUuid)!);
+    }
     await expectOneEndEach(calls);
-    const [first] = back[0]!.far.streams;
-    lostForMs = first!.closedAtEpochMs! - first!.openedAtEpochMs;
+    const lostStream = first.far.streams[had.get(lostAndBack)! - 1]!;
+    lostForMs = lostStream.closedAtEpochMs! - lostStream.openedAtEpochMs;
+    streamedForMs = first.far.streams.at(-1)!.closedAtEpochMs! - first.far.streams[0]!.openedAtEpochMs;
   });
 
   test('control is killed: the streams stay, nothing that was said is lost, each call ends once', async () => {
     const calls = await talking(6);
+    const before = streamsOf(await farEnds(calls));
     signal(gateway.service.control.pid(), 'SIGKILL');
     await untilReady();
     const all = await ended(calls);
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
     expect(await holesIn(all)).toEqual([]);
-    expect(all.map(({ far }) => far.streams.length)).toEqual(all.map(() => 1));
+    expect(streamsOf(await farEnds(calls))).toEqual(before);
     await expectOneEndEach(calls);
   });
 
   test('the database is killed: the same', async () => {
     const calls = await talking(6);
+    const before = streamsOf(await farEnds(calls));
     signal(databasePids(gateway.service)[0], 'SIGKILL');
     await untilReady();
     const all = await ended(calls);
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
     expect(await holesIn(all)).toEqual([]);
-    expect(all.map(({ far }) => far.streams.length)).toEqual(all.map(() => 1));
+    expect(streamsOf(await farEnds(calls))).toEqual(before);
     await expectOneEndEach(calls);
   });
 
   test('the database is told to end, and waits for its sessions to leave: they do, it comes back, and the same', async () => {
     const calls = await talking(6);
+    const streams = streamsOf(await farEnds(calls));
     // Ours would be waited for as well, until they had been idle for two minutes.
     await database.close();
     const [before] = databasePids(gateway.service);
@@ -208,7 +241,7 @@ describe('under calls that talk', () => {
     const all = await ended(calls);
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
     expect(await holesIn(all)).toEqual([]);
-    expect(all.map(({ far }) => far.streams.length)).toEqual(all.map(() => 1));
+    expect(streamsOf(await farEnds(calls))).toEqual(streams);
     await expectOneEndEach(calls);
   });
 
@@ -218,17 +251,19 @@ describe('under calls that talk', () => {
       'its recording',
       ({ recording }) => recording?.status === 'ready',
     );
-    expect(whole.recording?.parts).toHaveLength(2);
+    const parts = whole.recording!.parts.length;
+    expect(parts).toBeGreaterThanOrEqual(2);
     const all = await decodeRecording((await gateway.recording(lostAndBack))!);
-    // Generous, for a slow machine: without its first part, or with a file written every five seconds, more is missing.
-    expect(Math.abs(all.durationMs / 1000 - whole.durationSeconds!)).toBeLessThan(4);
+    // A busy machine is slow to open the first stream after the answer, and to log the end.
+    expect(Math.abs(all.durationMs - streamedForMs)).toBeLessThan(4_000);
     expect(whole.recording?.durationSeconds).toBeCloseTo(all.durationMs / 1000, 2);
     const lost = await decodeRecording((await gateway.recording(lostAndBack, 'part=1'))!);
-    expect(lostForMs - lost.durationMs).toBeLessThan(4_000);
+    // Generous, for a recorder that stands still for seconds: of a file that is written every ten, more is missing.
+    expect(lostForMs - lost.durationMs).toBeLessThan(8_000);
     expect(lost.durationMs).toBeGreaterThanOrEqual(1_000);
     // The agent has been counting from the first second on.
     expect(lost.right.some((sample) => Math.abs(sample) > 1_000)).toBe(true);
-    expect((await gateway.recording(lostAndBack, 'part=2'))!.subarray(0, 4).toString()).toBe('OggS');
+    expect((await gateway.recording(lostAndBack, `part=${parts}`))!.subarray(0, 4).toString()).toBe('OggS');
   });
 
   test('nothing audible of these calls lies on the disk, and nothing at all of one that is erased', async () => {
@@ -270,6 +305,7 @@ describe('under calls that talk', () => {
     // Requests, not milliseconds: a busy machine may tell control after the first ones.
     expect(answers.indexOf(503)).toBeGreaterThanOrEqual(0);
     expect(answers.indexOf(503)).toBeLessThanOrEqual(2);
+    const toldAtEpochMs = Date.now();
     const all = await ended(calls);
     expect(all.map(terminal)).toEqual(all.map(() => 'completed/agent_hangup'));
     expect(await holesIn(all)).toEqual([]);
@@ -282,27 +318,33 @@ describe('under calls that talk', () => {
     expect(new Set(ends.map(({ body }) => body['id'])).size).toBe(1);
     expect(ends[0]).toMatchObject({ verified: true, event: 'call.completed', body: { endedReason: 'agent_hangup' } });
     for (const sentence of COUNTED) expect(ends[0]!.body['transcript']).toContain(sentence);
-    const statuses = await probes;
-    expect(statuses.length).toBeGreaterThan(20);
+    const answered = await probes;
+    const statuses = answered.map(({ status }) => status);
     const firstFailure = statuses.indexOf(503);
     expect(firstFailure).toBeGreaterThanOrEqual(0);
-    expect(firstFailure).toBeLessThanOrEqual(2);
+    // Whoever asks after a caller was refused is told no.
+    const asked = answered.filter(({ askedAtEpochMs }) => askedAtEpochMs > toldAtEpochMs);
+    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([503]));
     expect(new Set(statuses.slice(firstFailure))).toEqual(new Set([503]));
+    // And so it goes on: some of the calls are over then, and one still talks.
+    const overAtEpochMs = Math.min(...all.map(({ far }) => far.hungUpAtEpochMs!));
+    expect(answered.at(-1)!.askedAtEpochMs).toBeGreaterThan(overAtEpochMs);
   });
 });
 
 /** What `/readyz` answered until the port was shut, one after the other. */
-async function probeUntil(stopped: Promise<void>): Promise<number[]> {
-  const statuses: number[] = [];
+async function probeUntil(stopped: Promise<void>): Promise<{ askedAtEpochMs: number; status: number }[]> {
+  const answered: { askedAtEpochMs: number; status: number }[] = [];
   let isOver = false;
   void stopped.then(() => {
     isOver = true;
   });
   for (; !isOver; await wait(50)) {
+    const askedAtEpochMs = Date.now();
     const answer = await fetch(`${gateway.service.publicUrl}/readyz`).catch(() => null);
-    if (answer !== null) statuses.push(answer.status);
+    if (answer !== null) answered.push({ askedAtEpochMs, status: answer.status });
   }
-  return statuses;
+  return answered;
 }
 
 /** Of all of them at one moment: parts that are joined meanwhile go, and what they became is read in their place. */

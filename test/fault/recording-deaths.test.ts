@@ -7,14 +7,13 @@ import { createTestDatabase } from '../support/test-database.ts';
 import { settingsOn } from '../support/test-gateway.ts';
 import { describeRecordings, runRecordingScenario } from './chaos/recording-scenario.ts';
 
-/** Its first kill is 4.6 s after the answer. */
-const SEED = 76;
+/** Its first kill is 8.7 s after the agent is first heard. */
+const SEED = 749;
 /**
- * Generous, for a slow machine; of a file that is written every five seconds the first kill takes more. The bench
- * judges by a second.
+ * Generous, for a machine whose recorder stands still for seconds; of a file that is written every ten seconds the
+ * first kill takes more. The bench judges by a second.
  */
-const MOST_LOST_MS = 4_000;
-/** The call log counts from the answer, a recording from its stream: a busy machine is slow to open that, too. */
+const MOST_LOST_MS = 8_000;
 const MOST_OFF_MS = 4_000;
 
 test('3 calls whose media process is killed: one recording each, as long as the call, with the sound of each stream in it', async () => {

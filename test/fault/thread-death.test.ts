@@ -16,6 +16,8 @@ import { runThreadDeath } from './chaos/thread-deaths.ts';
 import { injectable, THREAD_DEATHS } from './nemesis/thread-faults.ts';
 
 const NUMBERS = ['+14155550201', '+14155550202', '+14155550203'];
+/** A busy machine may answer the last call when the first is over: such a death is not under all of them. */
+const DEATHS_AT_MOST = 6;
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-thread-death-'));
 let gateway: Gateway;
 let database: Database;
@@ -49,18 +51,22 @@ describe.skipIf(process.platform !== 'linux')('a pipeline thread that dies under
   test.each(THREAD_DEATHS)(
     '%s: no call is lost, no turn is missing, the socket stays, each gap is told',
     async (death) => {
-      const report = await runThreadDeath({
-        gateway,
-        database,
-        numbers: NUMBERS,
-        death,
-        intents: INTENTS.slice(0, 1),
-        spacingMs: 0,
-        afterMs: 500,
-      });
-      expect(report, told.join('\n')).toMatchObject({ lost: [], holes: [], reconnected: [] });
-      expect(report.gapsMs).toHaveLength(NUMBERS.length);
-      for (const gapMs of report.gapsMs) expect(gapMs).toBeGreaterThan(0);
+      for (let left = DEATHS_AT_MOST; ; left--) {
+        const report = await runThreadDeath({
+          gateway,
+          database,
+          numbers: NUMBERS,
+          death,
+          intents: INTENTS.slice(0, 1),
+          spacingMs: 0,
+          afterMs: 500,
+        });
+        expect(report, told.join('\n')).toMatchObject({ lost: [], holes: [], reconnected: [] });
+        for (const gapMs of report.gapsMs) expect(gapMs).toBeGreaterThan(0);
+        if (report.escaped.length > 0 && left > 1) continue;
+        expect(report.gapsMs, `${report.escaped.length} were over before`).toHaveLength(NUMBERS.length);
+        return;
+      }
     },
   );
 });

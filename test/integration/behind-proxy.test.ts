@@ -12,9 +12,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { freePort } from '../../bench/harness/free-port.ts';
 import type { Gateway } from '../../bench/harness/gateway.ts';
+import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import { loadDoctorSettings } from '../../src/doctor/doctor-settings.ts';
 import { checkClientAddresses } from '../../src/doctor/proxy-check.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { makeApiKey } from '../../src/workspaces/api-key-format.ts';
 import { createApiKey } from '../../src/workspaces/api-keys.ts';
 import { eventually } from '../support/eventually.ts';
@@ -68,8 +69,7 @@ describe.skipIf(!hasNginx)('behind nginx', () => {
         { port: ports.stranger, connectsFrom: STRANGER, upstreamPort: servicePort },
       ]),
     ]);
-    const connectionString = gateway.service.databaseUrl;
-    database = openDatabase({ connectionString, maxConnections: 2, onIdleError: () => {} });
+    database = openPatientDatabase(gateway.service.databaseUrl, 2);
   });
   afterAll(async () => {
     await database?.close();

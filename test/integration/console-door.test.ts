@@ -7,12 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Gateway } from '../../bench/harness/gateway.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { makeFirstUserLink } from '../../src/users/one-time-links.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestGateway } from '../support/test-gateway.ts';
 
 const NUMBER = '+14155550131';
+/** Of 20 ms. */
+const HALF_A_SECOND_OF_FRAMES = 25;
 const PASSWORD = 'four walls and a roof';
 
 let gateway: Gateway;
@@ -33,7 +36,7 @@ beforeAll(async () => {
       output += text;
     },
   });
-  database = openDatabase({ connectionString: gateway.service.databaseUrl, maxConnections: 2, onIdleError: () => {} });
+  database = openPatientDatabase(gateway.service.databaseUrl, 2);
 });
 
 afterAll(async () => {
@@ -101,7 +104,10 @@ test('from the first link to a call that was looked at, with a session that then
   await eventually('the call on the board, answered', () =>
     new RegExp(`event: changes\\ndata: .*${callUuid}.*"in_progress"`).test(board.text),
   );
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await eventually('sound both ways', async () => {
+    const far = (await gateway.emulator.calls()).at(-1);
+    return far !== undefined && far.firstAgentSoundAtEpochMs !== null && far.framesSent >= HALF_A_SECOND_OF_FRAMES;
+  });
   expect(await statusOf(ask('POST', `${workspace}/calls/${callUuid}/hangup`))).toBe(202);
   await eventually('its end on the board', () => board.text.includes(`"gone":["${callUuid}"]`));
   const [ended] = await database.query('SELECT ended_reason, hangup_by FROM calls WHERE call_uuid = $1', [callUuid]);

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import { startEmbeddedPostgres } from '../../src/supervisor/postgres/embedded-postgres.ts';
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
 import { eventually } from '../support/eventually.ts';
@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 async function rowsOf(connectionString: string, sql: string): Promise<object[]> {
-  const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+  const database = openPatientDatabase(connectionString);
   try {
     return await database.query(sql);
   } finally {

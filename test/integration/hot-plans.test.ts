@@ -14,6 +14,7 @@ import { CallClient } from '../../bench/harness/call-client.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
 import { type Gateway, makeWorkspace, startGateway } from '../../bench/harness/gateway.ts';
 import { PATIENCE_MS } from '../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import { systemClock } from '../../media/contract/clock.ts';
 import { readCallViews } from '../../src/api/calls/call-view.ts';
@@ -24,7 +25,7 @@ import { createRecordingLinks } from '../../src/recordings/recording-links.ts';
 import { createRetentionPurge } from '../../src/retention/retention-purge.ts';
 import { setRetention } from '../../src/retention/retention-rules.ts';
 import { createSealer } from '../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { beginIdempotent, holdIfCallExists, purgeIdempotencyKeys } from '../../src/store/idempotency-keys.ts';
 import { createDeliveryStore } from '../../src/webhooks/delivery-store.ts';
 import { boundBacklogs, purgeWebhooks } from '../../src/webhooks/purge.ts';
@@ -77,7 +78,7 @@ beforeAll(async () => {
     keepAudio: false,
     log: () => {},
   });
-  database = openDatabase({ connectionString: stored.connectionString, maxConnections: 1, onIdleError: () => {} });
+  database = openPatientDatabase(stored.connectionString);
   person = await signInPerson(gateway.service.publicUrl, database);
   const { enterprise, agentId, lineId } = gateway;
   const another = async (): Promise<FilledWorkspace> => {

@@ -65,8 +65,9 @@ describe.each([
           }))
           .toSorted((left, right) => left.toMs - right.toMs);
         for (const [index, { toMs }] of passed.entries()) {
-          const before = passed.slice(0, index).filter(({ fromMs }) => toMs - fromMs < 1_000).length;
-          expect(before, `in the second before ${toMs}`).toBeLessThan(PER_SECOND);
+          // Those that were let through within this second for certain: it may itself have been held up for longer.
+          const within = passed.slice(0, index + 1).filter(({ fromMs }) => toMs - fromMs < 1_000).length;
+          expect(within, `in the second up to ${toMs}`).toBeLessThanOrEqual(PER_SECOND);
         }
         for (const { placedAtEpochMs: atMs } of calls) {
           const live = calls.filter(

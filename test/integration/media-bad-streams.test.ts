@@ -148,12 +148,12 @@ describe.each(kinds)('a media process on %s', (kind) => {
     one.frames.filter((got) => got.opcode === TEXT && got.payload.includes('playAudio')).length;
 
   /** The good call that goes on beside everything else: sends a frame each 20 ms and hears its echo. */
-  async function goodCall(call: string): Promise<{ client: RawClient; sent(): number; stop(): void }> {
+  async function goodCall(call: string): Promise<{ client: RawClient; stop(): void }> {
     const one = await open(call);
     one.send(startMessage(call));
     let chunk = 0;
     const timer = setInterval(() => one.send(audio(++chunk)), 20);
-    return { client: one, sent: () => chunk, stop: () => clearInterval(timer) };
+    return { client: one, stop: () => clearInterval(timer) };
   }
 
   test('bad streams of every kind end alone, are logged once each without their token, and a good call goes on', async () => {
@@ -174,11 +174,13 @@ describe.each(kinds)('a media process on %s', (kind) => {
     noCarrier.requestUpgrade(`/media/nobody/${'x'.repeat(43)}`);
     await noCarrier.until(() => noCarrier.httpStatus === 404, '404 for an unknown carrier');
 
-    const first = await open('call-used');
+    // It has its start and its sound: a machine may take longer to refuse the other than one without may stay.
+    const first = await goodCall('call-used');
     const again = client();
     again.requestUpgrade(`/media/plivo/${tokenOf('call-used')}`);
     await again.until(() => again.httpStatus === 401, '401 for a used token');
-    first.destroy();
+    first.stop();
+    first.client.destroy();
 
     const garbage = await open('call-garbage');
     garbage.send(frame(TEXT, 'this is no JSON'));
@@ -234,8 +236,6 @@ describe.each(kinds)('a media process on %s', (kind) => {
     await until(() => audioBack(good.client) > before + 25, 'the good call going on');
     expect(good.client.isClosed).toBe(false);
     good.stop();
-    // Everything came back but what is under way: 20 ms frames, echoed one by one.
-    await until(() => good.sent() - audioBack(good.client) <= 15, 'the echo of all but the last');
     good.client.destroy();
     await until(() => of('media.stopped', 'call-good').length === 1, 'its end');
     await until(() => of('recording', 'call-good').length === 1, 'its recording');

@@ -16,13 +16,14 @@ import type { PersonaInput } from '../../bench/emulators/persona.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
 import { PATIENCE_MS } from '../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
 import { builtEntry } from '../../src/config/built-entry.ts';
 import { examine } from '../../src/doctor/doctor.ts';
 import { createStreamTokens } from '../../src/lifecycle/stream-token.ts';
 import { createSealer } from '../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
 import { setWebhook } from '../../src/webhooks/operator-webhooks.ts';
 import { createApiKey } from '../../src/workspaces/api-keys.ts';
@@ -41,7 +42,7 @@ const agent: ScriptedAgent = {
     { id: 'ask', say: 'Which fruit?', replies: [{ intent: 'fruit', phrases: ['banana please'], goto: 'bye' }] },
     { id: 'bye', say: 'Thank you, goodbye.', end: { reason: 'agent_hangup' } },
   ],
-  fallback: { say: ['Sorry?'], after: 1, goto: 'bye' },
+  fallback: { say: ['Sorry?'], after: 10, goto: 'bye' },
   idle: { promptAfterMs: 20_000, say: ['Hello?'], endAfterMs: 60_000 },
 };
 
@@ -51,7 +52,8 @@ const eats: PersonaInput = {
   kind: 'speaking',
   name: 'Eats',
   number: '+14155550131',
-  listens: [{ hears: ['which fruit'], says: 'banana please', afterMs: 400 }],
+  // A busy machine's recogniser is late: who is asked again, says it again.
+  listens: [{ hears: ['which fruit', 'sorry'], says: 'banana please', afterMs: 400, repeats: true }],
 };
 const refusal = 'to parameter 14155550133 of words-of-the-carrier is invalid, see +14155550133';
 const personas: PersonaInput[] = [
@@ -110,7 +112,7 @@ beforeAll(async () => {
       output += text;
     },
   });
-  database = openDatabase({ connectionString: gateway.service.databaseUrl, maxConnections: 2, onIdleError: () => {} });
+  database = openPatientDatabase(gateway.service.databaseUrl, 2);
   // A receiver that says back all that it was sent, with a failure's status.
   echo = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -354,8 +356,15 @@ describe('a service with good and bad calls', () => {
   });
 
   test('parley doctor finds nothing wrong with it, and says so by exit code 0', async () => {
-    const { code, text } = await doctor();
-    const { checks } = JSON.parse(text) as { checks: { name: string; level: string; detail: string }[] };
+    const line = `line …0100 of ${gateway.enterprise}`;
+    const timed = ['readiness', 'database', 'clock against the database', 'clock against plivo', line];
+    // What has its limit in seconds is asked again: how fast the machine is, is not what this is about.
+    const { code, text, checks } = await eventually(`a doctor with an answer of ${timed.join(', ')}`, async () => {
+      const found = await doctor();
+      const { checks } = JSON.parse(found.text) as { checks: { name: string; level: string; detail: string }[] };
+      const well = checks.filter(({ level }) => level === 'ok').map(({ name }) => name);
+      return timed.every((name) => well.includes(name)) ? { ...found, checks } : null;
+    });
     expect(checks.filter(({ level }) => level === 'fail')).toEqual([]);
     expect(code).toBe(0);
     const levels = Object.fromEntries(checks.map(({ name, level }) => [name, level]));
@@ -371,7 +380,7 @@ describe('a service with good and bad calls', () => {
       migrations: 'ok',
       'clock against the database': 'ok',
       'clock against plivo': 'ok',
-      [`line …0100 of ${gateway.enterprise}`]: 'ok',
+      [line]: 'ok',
     });
     for (const name of ['socket server', 'Opus', 'disk', 'master key', 'open files'])
       expect(levels).toHaveProperty([name]);
@@ -393,23 +402,35 @@ describe('a service with good and bad calls', () => {
     const instantSpeed = join(dataDir, 'speed.mjs');
     writeFileSync(instantSpeed, 'console.log(JSON.stringify({ voiceMsPerSecond: 1, recogniserMsPerSecond: 1 }))');
     await store('another-token');
-    const checks = await examine({
-      environment: { PATH: process.env['PATH'], PARLEY_DATA_DIR: dataDir },
-      selfCheckEntry: () => builtEntry('media/self-check.js'),
-      engineSpeedEntry: () => instantSpeed,
-      limitMs: PATIENCE_MS,
+    const failures = await eventually("the carrier's answer", async () => {
+      const checks = await examine({
+        environment: { PATH: process.env['PATH'], PARLEY_DATA_DIR: dataDir },
+        selfCheckEntry: () => builtEntry('media/self-check.js'),
+        engineSpeedEntry: () => instantSpeed,
+        limitMs: PATIENCE_MS,
+      });
+      const failed = checks.filter(({ level }) => level === 'fail');
+      // Limits in seconds, which a busy machine does not keep: the carrier's answer, and the service's own checks.
+      const isLate = failed.some(({ name, detail }) => name === 'readiness' || detail.includes('could not be asked'));
+      return isLate ? null : failed;
     });
     await store(authToken);
-    expect(checks.filter(({ level }) => level === 'fail')).toMatchObject([
+    expect(failures).toMatchObject([
       { name: `line …0100 of ${gateway.enterprise}`, wayOut: expect.stringContaining('parley line credentials') },
     ]);
   });
 
   test('/readyz tells strangers yes and the private port why, and the private port is not behind the public one', async () => {
-    expect(await (await fetch(`${gateway.service.publicUrl}/readyz`)).json()).toEqual({ status: 'ok' });
-    const ready = await fetch(`http://127.0.0.1:${metricsPort}/readyz`);
-    const { checks } = (await ready.json()) as { checks: { media: { ok: boolean; detail: string } } };
-    expect(checks.media.detail).toMatch(/^1 connected \((uws|ws)\), \d+ of \d+ calls$/);
+    // A busy machine's checks may take longer than they have.
+    const told = (url: string) =>
+      eventually(`yes from ${url}`, async () => {
+        const answer = await fetch(url);
+        const found = (await answer.json()) as { status: string; checks?: Record<string, { detail: string }> };
+        return answer.status === 200 ? found : null;
+      });
+    expect(await told(`${gateway.service.publicUrl}/readyz`)).toEqual({ status: 'ok' });
+    const { checks } = await told(`http://127.0.0.1:${metricsPort}/readyz`);
+    expect(checks!['media']!.detail).toMatch(/^1 connected \((uws|ws)\), \d+ of \d+ calls$/);
     expect((await fetch(`${gateway.service.publicUrl}/metrics`)).status).toBe(404);
     expect((await fetch(`${gateway.service.publicUrl}/openapi.json`)).status).toBe(200);
     expect(await (await fetch(`${gateway.service.publicUrl}/docs`)).text()).toContain('<h1>Parley API</h1>');

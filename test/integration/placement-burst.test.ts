@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { burstFaults } from '../../bench/api/burst-verdict.ts';
 import { offerTo } from '../../bench/api/offer.ts';
 import { startGateway } from '../../bench/harness/gateway.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import { settingsOn } from '../support/test-gateway.ts';
 
@@ -35,11 +35,7 @@ test('of 300 placements at once each is answered, a refusal says when to come ag
     keepAudio: false,
     log: () => {},
   });
-  const database = openDatabase({
-    connectionString: stored.connectionString,
-    maxConnections: 1,
-    onIdleError: () => {},
-  });
+  const database = openPatientDatabase(stored.connectionString);
   try {
     const { agentId, apiKey, enterprise, lineId: from, service } = gateway;
     const answers = await offerTo([{ baseUrl: service.publicUrl, apiKey }], {

@@ -27,6 +27,8 @@ export interface BenchEnd {
 export interface BenchOptions {
   /** Ctrl-C a moment after this is said for the first time; an array: each after the one before. */
   interruptAt?: RegExp | readonly RegExp[];
+  /** What must have come besides before a Ctrl-C, and may come later than what is said. */
+  interruptAfter?: () => Promise<unknown>;
   /** How many each time, with nothing between them; default 1. */
   signals?: number;
   /** Before the program, such as a shell that sets limits; default: none. */
@@ -59,7 +61,7 @@ export async function runBench(folder: string, args: readonly string[], options:
     said += data.toString();
     if (waiting[0]?.test(said) !== true) return;
     waiting.shift();
-    setTimeout(interrupt, A_MOMENT_MS);
+    setTimeout(() => void Promise.resolve(options.interruptAfter?.()).finally(interrupt), A_MOMENT_MS);
   });
   const ended = new Promise<number | null>((done) => child.once('close', done));
   const [shown, code] = await Promise.all([text(child.stdout), ended]);

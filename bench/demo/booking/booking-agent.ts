@@ -33,7 +33,8 @@ export function bookingAgent(demo: AgentDefinition, url: string): ScriptedAgent 
       description: 'Books a visit on a day; answers with the dentist and the time.',
       url,
       parameters: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] },
-      timeoutMs: 4_000,
+      // A busy machine's endpoint is waited for: an agent that gives up on it has nothing to tell.
+      timeoutMs: 30_000,
       responseVariables: { doctor: '$.doctor', time: '$.time' },
     },
   ];

@@ -73,6 +73,12 @@ const listener: PersonaInput = {
       interruptsAfterMs: 2_500,
     },
     { hears: ['anything else', 'is booked'], says: LINES.leaves, afterMs: 500 },
+    // On a busy machine it is not understood at once, or asked whether it is there.
+    {
+      hears: ['did not catch', 'say that again', 'once more please', 'another way', 'are you still there'],
+      saysAgain: true,
+      repeats: true,
+    },
   ],
   hangsUpAfterSilenceMs: 20_000,
 };

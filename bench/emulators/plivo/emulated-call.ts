@@ -27,6 +27,7 @@ export interface CallDeps {
   frameClock: FrameClock;
   sender: CallbackSender;
   accountId: string;
+  handshakeTimeoutMs: number;
   newId(): string;
   createCallee(persona: Persona, call: EmulatedCall): Callee;
   tell(call: EmulatedCall, event: EmulatorEventDetail): void;
@@ -261,6 +262,7 @@ export class EmulatedCall {
         callUuid: this.callUuid,
         accountId: this.#deps.accountId,
         extraHeaders: verb.extraHeaders,
+        handshakeTimeoutMs: this.#deps.handshakeTimeoutMs,
         clock: this.#deps.clock,
         frameClock: this.#deps.frameClock,
         sender: this.#deps.sender,

@@ -22,7 +22,6 @@ const FRAME_BYTES = 160;
 const PLAYOUT_CAPACITY_BYTES = 40_000 * 8;
 const CONNECT_ATTEMPTS = 3;
 const RETRY_AFTER_MS = 200;
-const HANDSHAKE_TIMEOUT_MS = 5_000;
 const CLOSE_GRACE_MS = 2_000;
 /** A message of the gateway's may not be longer. */
 const MAX_MESSAGE_BYTES = 65_536;
@@ -36,6 +35,8 @@ export interface MediaStreamOptions {
   callUuid: string;
   accountId: string;
   extraHeaders: string;
+  /** An upgrade that takes longer is given up. */
+  handshakeTimeoutMs: number;
   clock: Clock;
   frameClock: FrameClock;
   sender: CallbackSender;
@@ -74,7 +75,7 @@ export function openMediaStream(options: MediaStreamOptions): MediaStream {
     const unsigned = options.faults.some((fault) => fault.kind === 'unsigned_upgrade');
     const dialled = new WebSocket(url, {
       headers: unsigned ? {} : options.sender.upgradeHeaders(url),
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      handshakeTimeout: options.handshakeTimeoutMs,
       perMessageDeflate: false,
       maxPayload: 4 * MAX_MESSAGE_BYTES,
     });
@@ -324,8 +325,8 @@ class StreamSession implements FrameSession {
 
   /** The same URL dialled once more: a used token must not open. */
   #twin(): void {
-    const { url, sender, truth } = this.#options;
-    const twin = new WebSocket(url, { headers: sender.upgradeHeaders(url), handshakeTimeout: HANDSHAKE_TIMEOUT_MS });
+    const { url, sender, truth, handshakeTimeoutMs } = this.#options;
+    const twin = new WebSocket(url, { headers: sender.upgradeHeaders(url), handshakeTimeout: handshakeTimeoutMs });
     twin.on('open', () => {
       truth.protocolFault('a used token opened a second stream');
       twin.terminate();

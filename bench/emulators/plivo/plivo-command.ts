@@ -13,6 +13,7 @@ export const plivoCommand = emulatorCommand({
     'limit-requests': { type: 'string' },
     'different-uuids': { type: 'boolean', default: false },
     'upgrade-signed-as': { type: 'string', default: 'dialled' },
+    'handshake-timeout-ms': { type: 'string' },
   },
   meanings: {
     'auth-id': "<id> the account's id",
@@ -21,9 +22,10 @@ export const plivoCommand = emulatorCommand({
     'limit-requests': '<N> 429 after so many API requests in 5 s',
     'different-uuids': 'CallUUID is not the request_uuid',
     'upgrade-signed-as': '<form> of the URL of the WebSocket upgrade: dialled, https',
+    'handshake-timeout-ms': '<N> an upgrade of the WebSocket that takes longer is given up (default 5000)',
   },
   start(own, options) {
-    const { 'own-number': ownNumbers, 'limit-requests': limit } = own;
+    const { 'own-number': ownNumbers, 'limit-requests': limit, 'handshake-timeout-ms': handshake } = own;
     return startPlivoEmulator({
       ...options,
       authId: own['auth-id'],
@@ -32,6 +34,7 @@ export const plivoCommand = emulatorCommand({
       upgradeSignedAs: own['upgrade-signed-as'] === 'https' ? 'https' : 'dialled',
       ...(ownNumbers === undefined ? {} : { ownNumbers }),
       ...(limit === undefined ? {} : { requestsPer5Seconds: Number(limit) }),
+      ...(handshake === undefined ? {} : { handshakeTimeoutMs: Number(handshake) }),
     });
   },
 });

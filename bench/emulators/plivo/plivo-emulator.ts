@@ -37,6 +37,8 @@ export interface PlivoEmulatorOptions extends EmulatorOptions {
   /** Plivo's `CallUUID` is usually the `request_uuid` of a single destination, and need not be. */
   sameUuids?: boolean;
   upgradeSignedAs?: 'dialled' | 'https';
+  /** An upgrade that takes longer is given up, and tried again; default 5 s. */
+  handshakeTimeoutMs?: number;
 }
 
 export interface PlivoEmulator extends RunningEmulator {
@@ -47,6 +49,7 @@ export interface PlivoEmulator extends RunningEmulator {
   setPersonas(personas: readonly PersonaInput[]): void;
 }
 
+const HANDSHAKE_TIMEOUT_MS = 5_000;
 const UNKNOWN_NUMBER: Persona = parsePersonas([
   { kind: 'silent', name: 'nobody', number: '*', outcome: 'invalid_number' },
 ])[0]!;
@@ -71,6 +74,7 @@ export async function startPlivoEmulator(options: PlivoEmulatorOptions): Promise
     frameClock,
     sender,
     accountId: options.authId,
+    handshakeTimeoutMs: options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
     newId: randomUUID,
     createCallee,
     tell(call, event) {

@@ -31,7 +31,8 @@ export interface EmbeddedPostgres {
 
 const DATABASE = 'parley';
 const VOLATILE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '128MB' };
-const START_LIMIT_MS = 20_000;
+/** As long as pg_ctl waits: a slow disk, or a long log to read again, is no fault. One that ends is told at once. */
+const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 10_000;
 const RESTART_AFTER_MS = 200;
 const POLL_MS = 25;

@@ -5,8 +5,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { PersonaInput } from '../../../bench/emulators/persona.ts';
 import type { Gateway } from '../../../bench/harness/gateway.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import type { ScriptedStep } from '../../../media/contract/agent-definition.ts';
-import { openDatabase } from '../../../src/store/database.ts';
 import { createApiKey } from '../../../src/workspaces/api-keys.ts';
 import { byFfmpeg, hasFfmpeg, oggOpusOf, speechOf, wavOf, webmOpusOf } from '../../support/clip-files.ts';
 import { CALLEE_STAYS_MS, PATIENT_IDLE } from './first-call.ts';
@@ -73,8 +73,7 @@ export function testClips(stage: () => Gateway): void {
 
   beforeAll(async () => {
     gateway = stage();
-    const { databaseUrl: connectionString } = gateway.service;
-    const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+    const database = openPatientDatabase(gateway.service.databaseUrl);
     const scopes = ['settings:write', 'settings:read'];
     key = (await createApiKey(database, { slug: gateway.enterprise, name: 'clips', scopes })).text;
     await database.close();

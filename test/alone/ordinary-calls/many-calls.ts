@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PersonaInput } from '../../../bench/emulators/persona.ts';
 import { briefAgent } from '../../../bench/harness/brief-agent.ts';
 import type { Gateway } from '../../../bench/harness/gateway.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 
 const OUTCOMES = {
   busy: { persona: { outcome: 'busy' }, terminal: 'no_answer/busy' },
@@ -42,11 +43,7 @@ export function testManyCalls(stage: () => Gateway): void {
 
   beforeAll(() => {
     gateway = stage();
-    database = openDatabase({
-      connectionString: gateway.service.databaseUrl,
-      maxConnections: 1,
-      onIdleError: () => {},
-    });
+    database = openPatientDatabase(gateway.service.databaseUrl);
   });
 
   afterAll(() => database.close());

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PersonaInput } from '../../../bench/emulators/persona.ts';
 import { type Gateway, startGateway } from '../../../bench/harness/gateway.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { startProvidersProcess } from '../../../bench/harness/providers-process.ts';
 import { trustingFetch } from '../../../bench/harness/trusting-fetch.ts';
 import type { CascadeAgent } from '../../../media/contract/agent-definition.ts';
 import type { ConversationEvent } from '../../../media/contract/conversation.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
-import { openDatabase } from '../../../src/store/database.ts';
 import { castSpeakers } from './corpus/cast.ts';
 import { type CaseClips, writeClips } from './corpus/clips.ts';
 import { SETS, type SetName, vocabularyOf } from './corpus/phrases.ts';
@@ -118,8 +118,7 @@ export async function runBargeIn(options: RunOptions): Promise<RunReport> {
 const agentKey = (ear: EarName, callerOpens: boolean): string => `${ear} ${callerOpens}`;
 
 async function importAgents(gateway: Gateway, set: SetName): Promise<Map<string, string>> {
-  const connectionString = gateway.service.databaseUrl;
-  const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+  const database = openPatientDatabase(gateway.service.databaseUrl);
   try {
     const ids = new Map<string, string>();
     for (const ear of ['deepgram', 'deepgram-flux'] as const) {

@@ -19,7 +19,7 @@ export interface DeathReport {
   calls: number;
   /** Not ended by the agent's own goodbye. */
   lost: string[];
-  /** Lines of the callee that the model was not told in the end. */
+  /** Lines of the callee that the model was not told in the end, with what it was told in the callee's name. */
   forgotten: string[];
   /** Sentences that were said more often than a cut explains. */
   repeated: string[];
@@ -66,7 +66,8 @@ export async function runDeath(
   }
   const goodbyes = last.filter((messages) => messages.includes('goodbye'));
   for (const messages of goodbyes.slice(-calls)) {
-    for (const line of LINES) if (!messages.includes(wordsOf(line))) report.forgotten.push(line);
+    const missing = LINES.filter((line) => !messages.includes(wordsOf(line)));
+    report.forgotten.push(...missing.map((line) => `${line} in ${userLinesOf(messages)}`));
   }
   if (goodbyes.length < calls) report.forgotten.push(`only ${goodbyes.length} questions have the last line`);
   return report;
@@ -87,6 +88,12 @@ function repeatedIn(heard: readonly string[]): string[] {
 /** As the recogniser writes a line, up to its first comma. */
 function wordsOf(line: string): string {
   return line.toLowerCase().split(/[,.?]/)[0]!;
+}
+
+/** `messages`: JSON, in lower case. */
+function userLinesOf(messages: string): string {
+  const all = JSON.parse(messages) as { role: string; content: unknown }[];
+  return JSON.stringify(all.filter(({ role }) => role === 'user').map(({ content }) => content));
 }
 
 /** Resolves when so many callees have begun their second line. */

@@ -22,6 +22,8 @@ export interface ThreadDeathReport {
   holes: string[];
   /** Calls whose carrier opened another stream after the death, with when: the socket should have stayed. */
   reconnected: string[];
+  /** Of them, those that were over, or near it, when the thread died: they may have had no more to do with it. */
+  escaped: string[];
   /** One for each call that was moved. */
   gapsMs: number[];
   /** Answers that the callees gave, and how many of them were understood. */
@@ -39,29 +41,33 @@ export interface ThreadDeathOptions {
   intents: readonly string[];
   /** Calls begin so far apart, in one after the other's time: callers do not all speak at once. */
   spacingMs: number;
-  /** From the answer of the last call to the death. */
+  /** From the first sound that the last callee had of the agent to the death. */
   afterMs: number;
 }
+
+/** Longer than the agent's goodbye. */
+const NEAR_ITS_END_MS = 3_000;
 
 export async function runThreadDeath(options: ThreadDeathOptions): Promise<ThreadDeathReport> {
   const { gateway, database, numbers, death, intents } = options;
   const pid = gateway.service.media[0]!.pid()!;
+  const earlier = new Set((await gateway.emulator.calls()).map(({ callUuid }) => callUuid));
   const callUuids = await Promise.all(
     numbers.map(async (number, at) => {
       await wait(at * options.spacingMs);
       return place(gateway, number);
     }),
   );
-  // Told at once; what a running call tells in passing waits for some seconds, in which a short one is over.
-  await untilAll(callUuids, async () => {
-    const rows = await database.query<{ call_uuid: string }>(
-      `SELECT call_uuid FROM calls WHERE answered_at IS NOT NULL AND call_uuid = ANY ($1::uuid[])`,
-      [callUuids],
-    );
-    return new Set(rows.map((row) => row.call_uuid));
+  const farEndOf = (calls: readonly EmulatedCall[], number: string) =>
+    calls.find(({ to, callUuid }) => number.endsWith(to) && !earlier.has(callUuid));
+  // A call is in the thread only when its stream is open, which a busy machine is slow to do after the answer.
+  await untilAll(numbers, async () => {
+    const calls = await gateway.emulator.calls();
+    return new Set(numbers.filter((number) => (farEndOf(calls, number)?.firstAgentSoundAtEpochMs ?? null) !== null));
   });
   await wait(options.afterMs);
   const { atEpochMs: diedAtEpochMs } = await killThread(pid, await busiestThread(pid, /^pipeline-/), death);
+  const goneAtEpochMs = Date.now();
 
   const entries = await Promise.all(
     callUuids.map((callUuid) => gateway.client.waitFor(callUuid, 'its end', ({ endedAt }) => endedAt !== null)),
@@ -78,7 +84,7 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
     if (kind === 'warning') warnings[code] = (warnings[code] ?? 0) + 1;
   }
   const emulated = await gateway.emulator.calls();
-  const lastTo = (number: string) => emulated.findLast((call) => number.endsWith(call.to));
+  const farOf = (number: string) => farEndOf(emulated, number);
   return {
     death,
     calls: callUuids.length,
@@ -86,7 +92,7 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
       .filter((entry) => `${entry.status}/${entry.endedReason}` !== 'completed/agent_hangup')
       .map((entry) => `${entry.callUuid} ${entry.status}/${entry.endedReason}`),
     holes: entries.flatMap(({ callUuid, turns }, at) => {
-      const callee = lastTo(numbers[at]!);
+      const callee = farOf(numbers[at]!);
       const spoken = callee?.said.length ?? 0;
       const faults = faultsIn(turns, { intents, agentBegan: begun.get(callUuid) ?? [], spoken, deaths: 1 });
       return faults.map(
@@ -94,16 +100,20 @@ export async function runThreadDeath(options: ThreadDeathOptions): Promise<Threa
       );
     }),
     reconnected: numbers.flatMap((number) => {
-      const streams = lastTo(number)?.streams ?? [];
+      const streams = farOf(number)?.streams ?? [];
       return streams.some(({ openedAtEpochMs }) => openedAtEpochMs > diedAtEpochMs)
         ? [
             `${number}, ms from the death: ${JSON.stringify(streams.map((stream) => sinceDeath(stream, diedAtEpochMs)))}`,
           ]
         : [];
     }),
+    escaped: numbers.filter((number) => {
+      const overAtEpochMs = farOf(number)?.hungUpAtEpochMs ?? Number.POSITIVE_INFINITY;
+      return overAtEpochMs < goneAtEpochMs + NEAR_ITS_END_MS;
+    }),
     gapsMs: events.filter(({ kind }) => kind === 'recovery').map(({ data }) => Number(data['gapMs'])),
     answers: {
-      spoken: numbers.reduce((sum, number) => sum + (lastTo(number)?.said.length ?? 0), 0),
+      spoken: numbers.reduce((sum, number) => sum + (farOf(number)?.said.length ?? 0), 0),
       understood: entries.reduce((sum, { turns }) => sum + turns.filter((turn) => turn.intent !== undefined).length, 0),
     },
     warnings,
@@ -159,7 +169,7 @@ async function untilAll(wanted: readonly string[], look: () => Promise<Set<strin
   for (const untilMs = performance.now() + PATIENCE_MS; ; ) {
     const found = await look();
     if (wanted.every((one) => found.has(one))) return;
-    if (performance.now() > untilMs) throw new Error(`only ${found.size} of ${wanted.length} calls were answered`);
+    if (performance.now() > untilMs) throw new Error(`the agent spoke in only ${found.size} of ${wanted.length} calls`);
     await wait(50);
   }
 }

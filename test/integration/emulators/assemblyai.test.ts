@@ -4,29 +4,32 @@ import { AssemblyAI, type StreamingTranscriber, type TurnEvent } from 'assemblya
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { startAssemblyAiEmulator } from '../../../bench/emulators/providers/assemblyai/assemblyai-emulator.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
-import { startWordRecogniser, type WordRecogniser } from '../../../bench/emulators/providers/word-recogniser.ts';
 import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { type FliteVoice, loadFliteVoice } from '../../../media/engines/local/flite-voice.ts';
 import { eventually } from '../../support/eventually.ts';
 import { overTheLine } from '../../unit/media/engines/speech-fixtures.ts';
-import { silence, speak } from './deepgram-kit.ts';
+import { silence, speak, startToldRecogniser, type ToldRecogniser } from './deepgram-kit.ts';
 
 const KEY = 'canary-of-a-provider';
 const BOOKING = 'I would like to book a table for tomorrow evening please.';
 const VOCABULARY = ['I would like to book a table', 'for tomorrow evening', 'please.', 'Yes,'];
 const CHUNK_MS = 60;
+/** Of "Call me back next week.": after which share of its sound the decoder knows how many of its words. */
+const WORDS_BY_THEN = [
+  [0.46, 3],
+  [0.62, 4],
+  [0.77, 5],
+] as const;
 
 let endpoint: ProviderEndpoint;
-let recogniser: WordRecogniser;
+let recogniser: ToldRecogniser;
 let voice: FliteVoice;
 beforeAll(async () => {
   // The client takes no authority of its own to trust.
   const connect = tls.connect.bind(tls) as (options: tls.ConnectionOptions) => tls.TLSSocket;
   vi.spyOn(tls, 'connect').mockImplementation(((options: tls.ConnectionOptions) =>
     connect({ ...options, ca: endpoint.caPem })) as typeof tls.connect);
-  recogniser = await startWordRecogniser((error) => {
-    throw error;
-  });
+  recogniser = await startToldRecogniser();
   endpoint = await startAssemblyAiEmulator({ keys: [KEY], vocabulary: VOCABULARY, recogniser });
   voice = await loadFliteVoice();
 });
@@ -78,7 +81,10 @@ it('models of segments tell a turn whole, with marks and times, and end it behin
   const begin = await transcriber.connect();
   expect(begin.expires_at * 1_000).toBeGreaterThan(Date.now());
   const line = await overTheLine(voice, BOOKING);
-  await say(transcriber, line);
+  const half = line.length >> 1;
+  await say(transcriber, line.subarray(0, half));
+  await eventually('its first words', () => recogniser.wordsSoFar > 0);
+  await say(transcriber, line.subarray(half));
   await say(transcriber, silence(900));
   const end = await eventually('the end', () => heard.turns.find((turn) => turn.end_of_turn));
   expect(end).toMatchObject({ turn_order: 0, turn_is_formatted: true, transcript: BOOKING });
@@ -99,7 +105,17 @@ it('models of words tell each word, take an order to end the turn, and key terms
   await transcriber.connect();
   closers.push(() => transcriber.close());
   transcriber.updateConfiguration({ keyterms_prompt: ['Call me back next week.'], max_turn_silence: 5_000 });
-  await say(transcriber, await overTheLine(voice, 'Call me back next week.', { leadMs: 300 }));
+  const line = await overTheLine(voice, 'Call me back next week.', { leadMs: 300 });
+  const piece = 8 * CHUNK_MS;
+  let from = 0;
+  // A word is told with the sound that follows it: where the decoder came late, several would be told at once.
+  for (const [share, words] of WORDS_BY_THEN) {
+    const to = Math.round((share * line.length) / piece) * piece;
+    await say(transcriber, line.subarray(from, to));
+    await eventually(`${words} words`, () => recogniser.wordsSoFar >= words);
+    from = to;
+  }
+  await say(transcriber, line.subarray(from));
   await say(transcriber, silence(240));
   transcriber.forceEndpoint();
   await eventually('the formatted end', () => heard.turns.some((turn) => turn.turn_is_formatted));

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import { DeepgramClient } from '@deepgram/sdk';
 import { Agent, fetch as undiciFetch } from 'undici';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
+import { startWordRecogniser, type WordRecogniser } from '../../../bench/emulators/providers/word-recogniser.ts';
 import { encodeMulaw } from '../../../media/audio/g711.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -83,6 +84,33 @@ function bytesOf(samples: Int16Array, encoding: 'mulaw' | 'linear16'): Uint8Arra
   const bytes = new Uint8Array(samples.length);
   encodeMulaw(samples, 0, samples.length, bytes, 0);
   return bytes;
+}
+
+/** Ears that say how much they have heard: on a busy machine their words come long after the sound. */
+export interface ToldRecogniser extends WordRecogniser {
+  /** Of the stretch that was opened last. */
+  readonly wordsSoFar: number;
+}
+
+export async function startToldRecogniser(): Promise<ToldRecogniser> {
+  const recogniser = await startWordRecogniser((error) => {
+    throw error;
+  });
+  let wordsSoFar = 0;
+  return {
+    ...recogniser,
+    get wordsSoFar() {
+      return wordsSoFar;
+    },
+    open(rateHz, phrases, onWords, onError) {
+      wordsSoFar = 0;
+      const told: typeof onWords = (heard) => {
+        wordsSoFar = heard.words.length;
+        onWords(heard);
+      };
+      return recogniser.open(rateHz, phrases, told, onError);
+    },
+  };
 }
 
 export const silence = (ms: number, rateHz = 8000): Int16Array => new Int16Array((ms * rateHz) / 1000);

@@ -15,6 +15,7 @@ import { decodeMulaw } from '../../../media/audio/g711.ts';
 import { createResampler } from '../../../media/audio/resampler.ts';
 import { canDictate, dictate, heardShare } from '../../support/dictation.ts';
 import { eventually } from '../../support/eventually.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const KEY = 'canary-of-elevenlabs';
 const SILENCE_SAMPLES = 4_800;
@@ -293,17 +294,38 @@ describe('multi-stream-input', () => {
   });
 
   it('closes a silent context, and a silent socket with an error; a keepalive keeps them', async () => {
-    const line = multi({ inactivity_timeout: '1' }, ROBOT);
-    await line.say({ text: ' ', context_id: 'a' });
-    const keepalive = setInterval(() => line.socket.send('{"text":""}'), 100);
-    await line.final('a').finally(() => clearInterval(keepalive));
-    expect(line.closed).toBeNull();
-    const { code, reason } = await line.close();
-    expect([code, reason]).toEqual([
-      1008,
-      expect.stringMatching(/^Have not received a new text input within the timeout of 1 seconds/),
-    ]);
-    expect(line.messages.at(-1)).toMatchObject({ error: 'input_timeout_exceeded' });
+    const clock = new VirtualClock();
+    const timed = await start({ clock, latencies: { finalMs: 0, closeAfterMs: 0 } });
+    const kept = emulator;
+    emulator = timed;
+    try {
+      const line = multi({ inactivity_timeout: '1' }, ROBOT);
+      const received = () => timed.journal.entries('received').length;
+      await line.say({ text: ' ', context_id: 'a' });
+      await eventually('the context', () => received() === 1);
+      clock.advanceMs(900);
+      await line.say({ text: '' });
+      await eventually('the keepalive', () => received() === 2);
+      expect(line.messages).toEqual([]);
+      clock.advanceMs(100);
+      // What is due at once is entered when what it waited for has settled.
+      await eventually('the end of the context', () => timed.journal.entries('sent').length === 1, {
+        between: () => new Promise<void>((resolve) => setImmediate(resolve)).then(() => clock.advanceMs(0)),
+      });
+      await line.final('a');
+      clock.advanceMs(899);
+      expect(timed.journal.entries('sent')).toHaveLength(1);
+      clock.advanceMs(1);
+      const { code, reason } = await line.close();
+      expect([code, reason]).toEqual([
+        1008,
+        expect.stringMatching(/^Have not received a new text input within the timeout of 1 seconds/),
+      ]);
+      expect(line.messages.at(-1)).toMatchObject({ error: 'input_timeout_exceeded' });
+    } finally {
+      emulator = kept;
+      await timed.close();
+    }
   });
 
   it('closes all by close_socket, with what was flushed spoken', async () => {

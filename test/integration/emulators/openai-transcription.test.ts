@@ -78,9 +78,19 @@ async function say(line: OpenAIRealtimeWS, samples: Int16Array): Promise<void> {
   await speak({ sendMedia }, samples);
 }
 
-async function turn(line: OpenAIRealtimeWS, heard: Heard, text: string): Promise<Completed> {
+/** `halfway`: what is waited for in the middle of it. */
+async function turn(
+  line: OpenAIRealtimeWS,
+  heard: Heard,
+  text: string,
+  halfway?: () => Promise<unknown>,
+): Promise<Completed> {
   const before = ofType(heard, 'conversation.item.input_audio_transcription.completed').length;
-  await say(line, await overTheLine(voice, text, { leadMs: 200 }));
+  const sound = await overTheLine(voice, text, { leadMs: 200 });
+  const half = sound.length >> 1;
+  await say(line, sound.subarray(0, half));
+  await halfway?.();
+  await say(line, sound.subarray(half));
   await say(line, silence(300));
   line.send({ type: 'input_audio_buffer.commit' });
   return eventually('its words', () => ofType(heard, 'conversation.item.input_audio_transcription.completed')[before]);
@@ -95,7 +105,8 @@ it('a session is made one of transcription, and each commit becomes an item that
   expect(updated.session).toMatchObject({
     audio: { input: { transcription: { model: LIVE, language: 'en' }, turn_detection: null } },
   });
-  const first = await turn(line, heard, BOOKING);
+  const aWord = () => ofType(heard, 'conversation.item.input_audio_transcription.delta')[0];
+  const first = await turn(line, heard, BOOKING, () => eventually('a word on the way', aWord));
   expect(first).toMatchObject({ content_index: 0, transcript: BOOKING, usage: { type: 'duration' } });
   const second = await turn(line, heard, 'for tomorrow evening please.');
   expect(second.transcript).toBe('for tomorrow evening please.');

@@ -39,14 +39,9 @@ function calls({ calls = 4, mayFail = false, restSeconds = 0, ...phone }: Asked 
   return ['--workload', writeBurst(folder, `workload-${files++}`, burst), ...UNHURRIED];
 }
 
-/** `signal`: sent to it once, when its second stream has begun. */
+/** `signal`: what strikes it when its second stream has begun. */
 async function bot(carrier: 'plivo' | 'twilio', signal: NodeJS.Signals | null = null): Promise<BotProcess> {
-  let isDue = signal !== null;
-  const started = await startBotProcess(carrier, (one) => {
-    if (!isDue || one.opened < 2) return;
-    isDue = false;
-    one.kill(signal!);
-  });
+  const started = await startBotProcess(carrier, signal);
   ends.push(() => started.end());
   return started;
 }
@@ -150,13 +145,11 @@ describe('a bot that breaks in the middle of a run', () => {
       ...twilio(target.address),
       ...calls({ lengthSeconds: 20 }),
     ]);
-    expect(result).toMatchObject({ complete: true, calls: { planned: 4, talked: 0 } });
-    expect(result!.calls.lost).toBeGreaterThanOrEqual(2);
-    expect(result!.calls.lost + result!.calls.failed).toBe(4);
-    const { lost, failed } = result!.calls;
-    // Where the signal is late all four talk: it is sent by another process.
-    expect(result!.calls.failedBy).toEqual({ '1006': lost, ...(failed === 0 ? {} : { ECONNREFUSED: failed }) });
-    if (failed > 0) expect(shown).toMatch(/nothing\s+listens\s+at/);
+    expect(result).toMatchObject({ complete: true, calls: { planned: 4, talked: 0, lost: 2, failed: 2 } });
+    // On a slow machine one of the others may just be dialling it: that one is cut off.
+    const { ECONNREFUSED: refused = 0, ECONNRESET: reset = 0, ...lost } = result!.calls.failedBy;
+    expect([lost, refused + reset]).toEqual([{ '1006': 2 }, 2]);
+    if (refused > 0) expect(shown).toMatch(/nothing\s+listens\s+at/);
     expect(code).toBe(1);
   });
 
@@ -175,9 +168,7 @@ describe('a bot that breaks in the middle of a run', () => {
     const target = await bot('twilio', 'SIGSTOP');
     const { code, result } = await runBench(folder, [...twilio(target.address), ...calls({ lengthSeconds: 1 })]);
     target.kill('SIGCONT');
-    expect(result?.calls).toMatchObject({ planned: 4, failedBy: { ETIMEDOUT: result!.calls.failed } });
-    expect(result!.calls.talked + result!.calls.failed).toBe(4);
-    expect(result!.calls.failed).toBeGreaterThanOrEqual(1);
+    expect(result?.calls).toMatchObject({ planned: 4, talked: 2, failed: 2, failedBy: { ETIMEDOUT: 2 } });
     expect(code).toBe(1);
     await eventually('the ends of all streams', () => target.closed === target.opened);
   });
@@ -239,7 +230,8 @@ describe('Ctrl-C', () => {
 
   test('once: every stream is closed in order, and what there is so far is written and marked', async () => {
     const target = await bot('twilio');
-    const options = { interruptAt: / 4 begun/ };
+    const streamsOpen = () => eventually('its four streams', () => target.opened === 4);
+    const options = { interruptAt: / 4 begun/, interruptAfter: streamsOpen };
     const { code, said, shown, result, html } = await runBench(folder, [...twilio(target.address), ...long()], options);
     expect(code).toBe(130);
     expect(said).toContain('stopping: every call is hung up (once more: at once)');

@@ -21,7 +21,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/test-databa
 const folder = mkdtempSync(join(tmpdir(), 'parley-load-installed-'));
 const [home, elsewhere] = [join(folder, 'home'), join(folder, 'elsewhere')];
 const ORIGIN = 'https://shop.example.com';
-const PHONE = { name: 'phone', ringSeconds: 0.1, lengthSeconds: 4 };
+const PHONE = { name: 'phone', ringSeconds: 0.1, lengthSeconds: 8 };
 const STOP_LIMIT_MS = 5_000;
 let installed: string;
 
@@ -146,7 +146,7 @@ describe.skipIf(!hasNginx)('a Parley that was started elsewhere, behind a proxy 
         name: 'web',
         by: 'browser',
         codec: 'opus',
-        lengthSeconds: 6,
+        lengthSeconds: 12,
         resumeShare: 1,
         talk: { kind: 'silent' },
       },

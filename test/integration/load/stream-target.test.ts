@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import type { MeasuredCall } from '../../../bench/load/contract/measured-call.ts';
 import type { PlannedCall } from '../../../bench/load/contract/planned-call.ts';
 import { TargetFault } from '../../../bench/load/contract/target.ts';
@@ -21,23 +22,33 @@ import type { Clock } from '../../../media/contract/clock.ts';
 import type { CarrierMessage } from '../../support/bots/carrier-message.ts';
 import { startPlivoBot } from '../../support/bots/plivo-bot.ts';
 import { startTwilioBot } from '../../support/bots/twilio-bot.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const TURNS: PlannedCall['talk'] = {
   kind: 'turns',
   clips: [],
   turns: 2,
   afterMs: 300,
-  patienceMs: 8_000,
+  patienceMs: PATIENCE_MS,
   bargeInShare: 0,
   bargeInAfterMs: 0,
 };
-/** 600 ms of a square wave. */
-const CLIP = Uint8Array.from({ length: 4_800 }, (_, i) => (i % 20 < 10 ? 0x95 : 0x15));
+/** Of a square wave. */
+const clipOf = (ms: number) => Uint8Array.from({ length: 8 * ms }, (_, i) => (i % 20 < 10 ? 0x95 : 0x15));
+const CLIP = clipOf(600);
+/** Nothing that happens within it is over before it is. */
+const LONG_MS = 60_000;
+
+/** A call of this length goes on until its test hangs up: how far it is by then is no matter of time. */
+const UNTIL_HUNG_UP_MS = 24 * 3_600_000;
+const hangUps = new Set<() => void>();
+const hangUp = (): void => hangUps.forEach((run) => void run());
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-load-'));
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
+  hangUps.clear();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -47,18 +58,25 @@ function runClock(): Clock {
     nowMs: () => performance.now() - zeroMs,
     epochMs: () => Date.now(),
     after(afterMs, run) {
+      if (afterMs > UNTIL_HUNG_UP_MS / 2) {
+        hangUps.add(run);
+        return () => void hangUps.delete(run);
+      }
       const timer = setTimeout(run, Math.max(0, afterMs));
       return () => clearTimeout(timer);
     },
   };
 }
 
-function targetOf(plan: Partial<StreamPlan> & Pick<StreamPlan, 'protocol' | 'address'>): StreamTarget {
+function targetOf(
+  plan: Partial<StreamPlan> & Pick<StreamPlan, 'protocol' | 'address'>,
+  clip: Uint8Array = CLIP,
+): StreamTarget {
   const rest = { headers: {}, parameters: {}, authToken: null, gapBufferMs: 60, expectSignal: false };
   const mayLeadElsewhere = false;
   const target = new StreamTarget(
     { kind: 'stream', soundFolder: null, mayLeadElsewhere, ...rest, ...plan },
-    { clock: runClock(), frameSent: () => {}, clipsOf: async () => [CLIP] },
+    { clock: runClock(), frameSent: () => {}, clipsOf: async () => [clip] },
   );
   ends.push(() => target.close());
   return target;
@@ -73,7 +91,7 @@ function planned(more: Partial<PlannedCall> = {}): PlannedCall {
     codec: 'mulaw',
     ringMs: 20,
     outcome: 'answer',
-    lengthMs: 6_000,
+    lengthMs: UNTIL_HUNG_UP_MS,
     talk: TURNS,
     network: { delayMs: 0, jitterMs: 0, lossShare: 0 },
     resumesAtMs: null,
@@ -98,6 +116,17 @@ async function serve(server: ReturnType<typeof createServer>): Promise<string> {
 const eventsOf = (stream: readonly CarrierMessage[], event: string): CarrierMessage[] =>
   stream.filter((message) => message.event === event);
 
+/** Frames that were not silent. */
+const saidIn = (stream: readonly CarrierMessage[]): number =>
+  eventsOf(stream, 'media').filter(({ media }) => Buffer.from(media.payload, 'base64').some((byte) => byte !== 0xff))
+    .length;
+
+/** Hangs up when that has come. */
+async function once(what: string, look: () => boolean): Promise<void> {
+  await eventually(what, look);
+  hangUp();
+}
+
 describe("a stranger's bot on Twilio Media Streams", () => {
   test('is dialled, talked to, judged and recorded', async () => {
     const bot = await startTwilioBot('12345');
@@ -111,7 +140,10 @@ describe("a stranger's bot on Twilio Media Streams", () => {
       soundFolder: folder,
     });
     await target.check();
-    const measured = await target.call(planned());
+    const call = target.call(planned());
+    // Each comes back when what was said before it has been played.
+    await once('the marks of hello and of two replies', () => eventsOf(bot.streams[1] ?? [], 'mark').length === 3);
+    const measured = await call;
     expect(measured).toMatchObject({ fate: 'talked', code: null, why: null, endedBy: 'far_end', unanswered: 0 });
     expect(measured.firstWordMs).not.toBeNull();
     expect(measured.replies.length).toBe(2);
@@ -148,14 +180,19 @@ describe("a stranger's bot on Twilio Media Streams", () => {
   });
 
   test('is interrupted: what it clears is not heard, and its marks come back', async () => {
-    const bot = await startTwilioBot(null, 5_000);
+    const bot = await startTwilioBot(null, LONG_MS);
     ends.push(() => bot.close());
-    const target = targetOf({ protocol: 'twilio', address: { streamUrl: bot.url } });
+    const target = targetOf({ protocol: 'twilio', address: { streamUrl: bot.url } }, clipOf(LONG_MS));
     const talk = { ...TURNS, turns: 1, bargeInShare: 1, bargeInAfterMs: 500 };
-    const measured = await target.call(planned({ talk, lengthMs: 3_000 }));
+    const call = target.call(planned({ talk }));
+    await eventually('the mark of what was cleared', () => eventsOf(bot.streams[0] ?? [], 'mark').length > 0);
+    // Whether it has stopped is known when it was silent for 400 ms.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    hangUp();
+    const measured = await call;
     expect(measured.bargeIns.length).toBe(1);
     expect(measured.bargeIns[0]!.stoppedAfterMs).not.toBeNull();
-    expect(measured.sound!.audioMs).toBeLessThan(5_000);
+    expect(measured.sound!.audioMs).toBeLessThan(LONG_MS);
     expect(eventsOf(bot.streams[0]!, 'mark').map(({ mark }) => mark.name)).toContain('hello');
   });
 
@@ -179,7 +216,12 @@ describe("a stranger's bot on Plivo audio streams", () => {
       parameters: { campaign: 'x' },
       authToken: 'a-token',
     });
-    const measured = await target.call(planned());
+    const call = target.call(planned());
+    await eventually('all of two turns', () => saidIn(bot.streams[0] ?? []) === (2 * CLIP.length) / 160);
+    // What comes back of them is played until then: after a standstill one pause may be none, several are not.
+    for (let pause = 0; pause < 20; pause++) await new Promise((resolve) => setTimeout(resolve, 50));
+    hangUp();
+    const measured = await call;
     expect(measured).toMatchObject({ fate: 'talked', code: null, why: null, endedBy: 'far_end' });
     expect(measured.placementMs).not.toBeNull();
     expect(measured.firstWordMs).not.toBeNull();
@@ -262,9 +304,19 @@ describe('bad luck', () => {
     ['hangs up', (socket: WebSocket) => socket.once('message', () => socket.close(1000)), 'talked', null],
   ])('a bot that %s', async (_what, behave, fate, code) => {
     const server = createServer();
-    new WebSocketServer({ server }).on('connection', behave);
+    let isRead = false;
+    new WebSocketServer({ server }).on('connection', (socket) => {
+      behave(socket);
+      // A pong says that what was sent before its ping has been read.
+      socket.once('message', () => socket.readyState === socket.OPEN && socket.ping());
+      socket.once('pong', () => {
+        isRead = true;
+      });
+    });
     const target = targetOf(direct(await serve(server)));
-    const measured = await target.call(planned({ lengthMs: 300 }));
+    const call = target.call(planned());
+    if (fate === 'failed') await once('an answer', () => isRead);
+    const measured = await call;
     expect(measured).toMatchObject({ fate, code });
     if (code === 'protocol') expect(measured.why).toMatch(/against the protocol, the first: /);
     if (fate !== 'failed') expect(measured.endedBy).toBe('target');
@@ -294,10 +346,10 @@ describe('bad luck', () => {
       target.call(planned({ index: 1, lengthMs: 60_000 })),
       target.call(planned({ index: 2, ringMs: 60_000 })),
     ];
-    await expect.poll(() => bot.streams[0]?.length ?? 0).toBeGreaterThan(5);
+    await eventually('a stream', () => (bot.streams[0]?.length ?? 0) > 5);
     await target.hangUpAll(5_000);
     for (const call of await Promise.all(calls)) expect(call).toMatchObject({ fate: 'cut' });
-    await expect.poll(() => bot.streams[0]!.at(-1)!.event).toBe('stop');
+    await eventually('its end', () => bot.streams[0]!.at(-1)!.event === 'stop');
     expect(bot.streams.length).toBe(1);
   });
 });

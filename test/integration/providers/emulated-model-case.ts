@@ -4,8 +4,8 @@ import { tokensOf } from '../../../bench/emulators/providers/mind/tokens.ts';
 import type { ProviderEndpoint } from '../../../bench/emulators/providers/provider-endpoint.ts';
 import { trustingFetch } from '../../../bench/harness/trusting-fetch.ts';
 import { remoteModelOf } from '../../../media/engines/provider/remote-model.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
 import type { ModelCase, ModelScene } from '../../unit/media/engines/model-conformance.ts';
-import { SkippingClock } from '../../unit/media/engines/openai/chat-case.ts';
 import { grantOf, providerHarness } from '../../unit/media/engines/provider-harness.ts';
 
 const MODEL = 'emulated-mini';
@@ -29,7 +29,7 @@ export async function emulatedModelCase(
   { service, provider, path, headMessages }: EmulatedModel,
   key: string,
 ): Promise<ModelCase> {
-  const clock = new SkippingClock();
+  const clock = new VirtualClock();
   const harness = providerHarness({ ca: endpoint.caPem, clock });
   const fetch = trustingFetch(endpoint.caPem);
   harness.grant('call-1', grantOf({ provider, baseUrl: `${endpoint.origin}${path}`, credentials: { apiKey: key } }));
@@ -79,7 +79,7 @@ export async function emulatedModelCase(
       }));
     },
     async pass(ms) {
-      clock.skip(ms);
+      clock.advanceMs(ms);
       await new Promise((resolve) => setTimeout(resolve, 20));
     },
     die: () => port.close(),

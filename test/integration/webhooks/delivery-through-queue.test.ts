@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { recordCallEvent } from '../../../bench/harness/record-call-event.ts';
 import { systemClock } from '../../../media/contract/clock.ts';
 import { createAddressGuard } from '../../../media/net/address-guard.ts';
@@ -15,7 +16,7 @@ import { createGuardedClient } from '../../../media/net/guarded-client.ts';
 import type { OutboundHttp } from '../../../media/net/outbound-http.ts';
 import { WEBHOOK_DEFAULTS } from '../../../src/config/webhook-settings.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { SWEEP_EVERY_MS } from '../../../src/store/sweeper.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/supervisor/postgres/embedded-postgres.ts';
@@ -70,7 +71,7 @@ let callNumber = 0;
 beforeAll(async () => {
   postgres = await startEmbeddedPostgres({ dataDir, log: () => {} });
   await migrate(postgres.connectionString);
-  db = openDatabase({ connectionString: postgres.connectionString, onIdleError: () => {} });
+  db = openPatientDatabase(postgres.connectionString, 10);
   receiver = await startReceiver((request, response) => {
     take(request);
     setTimeout(() => response.end(), ANSWER_AFTER_MS);

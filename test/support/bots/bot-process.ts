@@ -16,9 +16,14 @@ export interface BotProcess {
   end(): Promise<void>;
 }
 
-export async function startBotProcess(carrier: 'plivo' | 'twilio', heard: (bot: BotProcess) => void = () => {}) {
+/** `struckBy`: sent by it to itself when its second stream has begun; it takes no stream beyond that. */
+export async function startBotProcess(carrier: 'plivo' | 'twilio', struckBy: NodeJS.Signals | null = null) {
   const script = fileURLToPath(new URL(`ten-lines/${carrier}.mjs`, import.meta.url));
-  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const before = struckBy === null ? [] : ['--import', new URL('struck-at-second-stream.mjs', import.meta.url).href];
+  const child = spawn(process.execPath, [...before, script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...(struckBy === null ? {} : { BOT_STRUCK_BY: struckBy }) },
+  });
   const exited = once(child, 'exit');
   const lines = createInterface({ input: child.stdout });
   const [address] = (await once(lines, 'line')) as [string];
@@ -35,7 +40,6 @@ export async function startBotProcess(carrier: 'plivo' | 'twilio', heard: (bot: 
   };
   lines.on('line', (line: 'opened' | 'closed' | 'stopped') => {
     bot[line]++;
-    heard(bot);
   });
   return bot;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../src/store/database.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { type Ran, runParley } from '../../support/command-line.ts';
 import { putStored } from '../../support/encrypted-recording.ts';
 import { type ApiFixture, createApiFixture, SEALER } from '../api/api-fixture.ts';
@@ -103,7 +103,7 @@ describe('parley call', () => {
   it('asks the running service for the end of a call and tells how it ended; one that is over stays as it is', async () => {
     const callUuid = await api.insertCall(api.acme, { deadline_at: '2030-01-01T00:00:00Z' });
     const asking = parley('call', 'hangup', 'acme', callUuid);
-    const service = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+    const service = openPatientDatabase(connectionString);
     try {
       let asked: { at: Date | null; due: boolean }[] = [];
       while (!asked[0]?.at) {

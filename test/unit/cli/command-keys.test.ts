@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { type CommandKeys, openCommandKeys } from '../../../src/cli/command-keys.ts';
 import { leaveHolders, readHolders } from '../../../src/sealing/key-register.ts';
 import { masterKeyOf } from '../../../src/sealing/master-keys.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -17,7 +18,7 @@ let holder: string;
 beforeAll(async () => {
   test = await createTestDatabase();
   // One connection: what is asked is answered in order.
-  database = openDatabase({ connectionString: test.connectionString, maxConnections: 1, onIdleError: () => {} });
+  database = openPatientDatabase(test.connectionString);
 });
 afterAll(async () => {
   await database.close();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../src/store/database.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
 import { type Ran, runParley } from '../../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
@@ -12,7 +12,7 @@ let folder: string;
 beforeAll(async () => {
   test = await createTestDatabase();
   folder = mkdtempSync(join(tmpdir(), 'parley-leads-'));
-  const database = openDatabase({ connectionString: test.connectionString, maxConnections: 1, onIdleError: () => {} });
+  const database = openPatientDatabase(test.connectionString);
   await createWorkspace(database, { slug: 'acme', name: 'Acme' });
   await database.close();
 });

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
-import { openDatabase } from '../../../src/store/database.ts';
 import { parseApiKey } from '../../../src/workspaces/api-key-format.ts';
 import { type Ran, runParley } from '../../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
@@ -105,7 +105,7 @@ describe('the command line, from an empty database to a workspace that can call'
         PLIVO_AUTH_TOKEN: 'token-environment',
       },
     });
-    const database = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
+    const database = openPatientDatabase(test.connectionString);
     const rows = await database.query<{ id: string; workspace_id: string; credentials_sealed: Buffer }>(
       'SELECT * FROM phone_lines ORDER BY number',
     );
@@ -235,11 +235,7 @@ describe('parley audit and parley limits', () => {
     expect((await parley('audit verify')).out).toContain('Every row is as it was written.');
     expect((await parley('limits audited')).out).toMatch(/calls +0 of 3 +5\/s/);
 
-    const database = openDatabase({
-      connectionString: test.connectionString,
-      maxConnections: 1,
-      onIdleError: () => {},
-    });
+    const database = openPatientDatabase(test.connectionString);
     await database.transaction(async (tx) => {
       await tx.query('SET LOCAL session_replication_role = replica');
       await tx.query(`UPDATE audit_log SET actor = 'cli:bob' WHERE target LIKE 'workspace:%' AND position = 1

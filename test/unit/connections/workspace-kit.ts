@@ -2,9 +2,10 @@
  * Two workspaces with an agent and a line each on a fresh database, for tests of connections and of what calls used.
  */
 import { v7 as uuidv7 } from 'uuid';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
@@ -24,7 +25,7 @@ export interface WorkspaceKit {
 
 export async function createWorkspaceKit(): Promise<WorkspaceKit> {
   const test = await createTestDatabase();
-  const database = openDatabase({ connectionString: test.connectionString, maxConnections: 4, onIdleError: () => {} });
+  const database = openPatientDatabase(test.connectionString, 4);
   const { id: acme } = await createWorkspace(database, { slug: 'acme', name: 'Acme' });
   const { id: other } = await createWorkspace(database, { slug: 'other', name: 'Other' });
   const agent = await importAgent(database, { slug: 'acme', definition: sampleAgent() });

@@ -1,15 +1,16 @@
 /** What an operator is told of other nodes: each living process, how long ago it was heard of, and none of the dead. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { readServiceState } from '../../../src/control/service-state.ts';
 import { fenceRun, type MediaRun, registerRun } from '../../../src/nodes/media-runs.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
 let test: TestDatabase;
 let database: Database;
 beforeAll(async () => {
   test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, maxConnections: 2, onIdleError: () => {} });
+  database = openPatientDatabase(test.connectionString, 2);
 });
 afterAll(async () => {
   await database.close();

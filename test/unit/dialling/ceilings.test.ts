@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { judgeDay, NOTHING_USED } from '../../../src/dialling/daily-ceilings.ts';
 import { purgeDialUsage } from '../../../src/dialling/daily-usage.ts';
 import { readDialOverview } from '../../../src/dialling/dial-overview.ts';
@@ -11,7 +12,7 @@ import { changeDialPolicy, type DialPolicy, NEW_DIAL_POLICY } from '../../../src
 import { createFairQueue } from '../../../src/limits/fair-queue.ts';
 import { type PlacementDeps, placeCall } from '../../../src/placement/placement.ts';
 import type { NewCall, Placement } from '../../../src/placement/ports.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { subscribe } from '../../../src/webhooks/endpoint.ts';
 import { createHarness, type Harness } from '../lifecycle/harness.ts';
 import { answerCall } from '../lifecycle/talk.ts';
@@ -30,9 +31,7 @@ beforeAll(async () => {
   h = await createHarness();
   ({ workspaceId } = h.newCall());
   await subscribe(h.database, workspaceId, ['workspace.limit_reached']);
-  pools = [1, 2].map(() =>
-    openDatabase({ connectionString: h.connectionString, maxConnections: 13, onIdleError: () => {} }),
-  );
+  pools = [1, 2].map(() => openPatientDatabase(h.connectionString, 13));
   const turns = (slots: number) =>
     createFairQueue({ clock: h.clock, slots, slotsPerKey: slots, mostWaiting: 100, longestWaitMs: 2_000 });
   nodes = pools.map((database) => ({

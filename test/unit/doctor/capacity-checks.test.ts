@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import type { AgentDefinition, ScriptedAgent } from '../../../media/contract/agent-definition.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { carriedCalls, type MachineShape } from '../../../src/doctor/agent-load.ts';
 import { checkCapacity, readAgents } from '../../../src/doctor/capacity-checks.ts';
-import { openDatabase } from '../../../src/store/database.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
@@ -77,11 +77,7 @@ describe('how many calls of an agent a machine carries', () => {
 
 test('the agents are those that are stored, each as it is now, of every workspace', async () => {
   const server = await createTestDatabase();
-  const database = openDatabase({
-    connectionString: server.connectionString,
-    maxConnections: 2,
-    onIdleError: () => {},
-  });
+  const database = openPatientDatabase(server.connectionString, 2);
   try {
     for (const slug of ['acme', 'other']) {
       await createWorkspace(database, { slug, name: slug });

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../../bench/harness/free-port.ts';
 import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
@@ -135,6 +135,33 @@ describe('the database', () => {
       'migrations: ok',
       'clock against the database: ok',
     ]);
+  });
+
+  it('keeps our time although its answer is late, and does not where its clock is off', async () => {
+    const ours = Date.now;
+    let aheadMs = 0;
+    const now = vi.spyOn(Date, 'now').mockImplementation(() => ours() + aheadMs);
+    const clockOf = async (lateMs: number) => {
+      const late: Database = {
+        ...database,
+        async query(sql: string, values?: readonly unknown[]) {
+          const rows = await database.query(sql, values);
+          if (sql.includes('clock_timestamp')) aheadMs += lateMs;
+          return rows as never;
+        },
+      };
+      return (await checkDatabase(late, true)).at(-1);
+    };
+    try {
+      expect(await clockOf(5_000)).toMatchObject({ level: 'ok' });
+      aheadMs = 60_000;
+      expect(await clockOf(0)).toMatchObject({
+        level: 'fail',
+        detail: expect.stringMatching(/^ours is [3-6]\d\.\d s ahead$/),
+      });
+    } finally {
+      now.mockRestore();
+    }
   });
 
   it('lacks a migration: fail while the service runs, a warning before its start; too new: fail', async () => {

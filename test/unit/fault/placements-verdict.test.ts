@@ -29,6 +29,8 @@ describe('faultsOfRun', () => {
     ],
     ['a number never dialled', outcome('accepted', 200), [], ends(1), /never dialled/],
     ['told 500, and rings on', outcome('late', 500), [rung('Declined')], ends(1), /rang on after .* 500: Declined/],
+    ['an ordinary one told 500 late, and busy', outcome('accepted', 500), [rung('Busy Line')], ends(1), null],
+    ['an ordinary one told 500, and rings', outcome('accepted', 500), [rung(null)], ends(1), /still rings/],
     ['told 500, and rings still', outcome('late', 500), [rung(null)], ends(1), /still rings/],
     ['told 200, and cancelled', outcome('late', 200), [rung('Cancelled')], ends(1), /cancelled although/],
     [

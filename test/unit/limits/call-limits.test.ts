@@ -7,6 +7,7 @@ import { PromiseEnded } from '../../../src/limits/slot-admission.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { writeTogether } from '../../../src/store/joint-write.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
+import { longPromises } from '../../support/long-promises.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
@@ -22,7 +23,7 @@ const otherLineId = uuidv7();
 beforeAll(async () => {
   test = await openTestDatabase({ maxConnections: 20 });
   database = test.database;
-  const postgres = createPostgresStore(database);
+  const postgres = longPromises(createPostgresStore(database));
   callLimits = createCallLimits({ store: postgres, postgres, database, clock, settingsKeptMs: 0 });
   await database.query(`INSERT INTO workspaces (id, slug, name) VALUES ($1, 'acme', 'Acme')`, [workspaceId]);
   await database.query(
@@ -140,8 +141,14 @@ describe('the limits of new calls', () => {
     await database.query(
       `UPDATE calls SET status = 'completed', ended_reason = 'user_hangup', ended_at = now(), created_at = now() - interval '20 seconds'`,
     );
+    const askedAtMs = performance.now();
     await place();
-    expect(await place()).toBe('concurrency_limit 20');
+    const answer = await place();
+    const [, code, seconds] = /^(concurrency_limit) (\d+)$/.exec(answer) ?? [answer];
+    expect(code).toBe('concurrency_limit');
+    // As much less as this machine took to ask.
+    expect(Number(seconds)).toBeLessThanOrEqual(20);
+    expect(Number(seconds)).toBeGreaterThanOrEqual(Math.floor(20 - (performance.now() - askedAtMs) / 1_000));
     clock.advanceMs(1_001);
     await database.query(`UPDATE calls SET created_at = now() - interval '1 hour' WHERE ended_at IS NULL`);
     expect(await place()).toBe('concurrency_limit 1');

@@ -7,6 +7,7 @@ import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createWorkspace, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
+import { longPromises } from '../../support/long-promises.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
@@ -20,7 +21,7 @@ let slug: string;
 beforeAll(async () => {
   test = await openTestDatabase({ maxConnections: 12 });
   database = test.database;
-  const postgres = createPostgresStore(database);
+  const postgres = longPromises(createPostgresStore(database));
   limits = createEmbedLimits({ store: postgres, postgres, database, clock: systemClock });
 });
 afterAll(() => test.close());
@@ -152,7 +153,7 @@ describe('the limits of embed sessions', () => {
     const sessions = Array.from({ length: 5 }, () => session('198.51.100.3'));
     for (const one of sessions) expect((await limits.take(one)).ok).toBe(true);
     expect((await limits.take(session('198.51.100.3'))).ok).toBe(false);
-    await database.query(`UPDATE limit_leases SET until = until - interval '90 seconds' WHERE holder <> $1`, [
+    await database.query(`UPDATE limit_leases SET until = clock_timestamp() - interval '1 second' WHERE holder <> $1`, [
       sessions[0]!.callUuid,
     ]);
     await limits.renew(sessions[0]!);

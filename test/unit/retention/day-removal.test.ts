@@ -22,15 +22,19 @@ import {
 } from '../../support/call-days.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ownSessions } from '../../support/own-sessions.ts';
+import { unhurried } from '../../support/unhurried-days.ts';
 import { type ApiFixture, createApiFixture, type Tenant } from '../api/api-fixture.ts';
 
 let api: ApiFixture;
+/** For whoever drops days. */
+let database: Database;
 let purge: RetentionPurge;
 /** Midnight of a day of calls that ended 400 days ago and more; each test has another. */
 let day: number;
 let daysAgo = 400;
 beforeAll(async () => {
   api = await createApiFixture();
+  database = unhurried(api.database);
 });
 afterAll(() => api.close());
 beforeEach(async () => {
@@ -39,16 +43,16 @@ beforeEach(async () => {
   await api.database.query('DELETE FROM call_turns');
   await api.database.query('DELETE FROM call_events');
   // What the test before has left.
-  await purgeOf(api.database).run();
+  await purgeOf(database).run();
   daysAgo += 10;
   day = midnightBefore(api.clock.epochMs() - daysAgo * DAY_MS);
   await makeDay(api.database, day);
-  purge = purgeOf(api.database);
+  purge = purgeOf(database);
 });
 
 const silent = pino({ level: 'silent' });
-const purgeOf = (database: Database): RetentionPurge =>
-  createRetentionPurge({ database, clock: api.clock, log: silent, eraser: api.recordings.eraser });
+const purgeOf = (by: Database): RetentionPurge =>
+  createRetentionPurge({ database: by, clock: api.clock, log: silent, eraser: api.recordings.eraser });
 const workspace = () => ({ workspaceId: api.acme.workspaceId, agentId: null });
 const turns = (): string => partitionOf('call_turns', day);
 const events = (): string => partitionOf('call_events', day);
@@ -86,20 +90,20 @@ const removePart = (callUuid: string, part: (typeof CALL_PARTS)[number]) =>
     { workspaceId: api.acme.workspaceId, callUuid, parts: [part], by: BY_OPERATOR },
   );
 
-const dropNow = () => dropDays({ database: api.database, log: silent }, api.clock.epochMs());
+const dropNow = () => dropDays({ database, log: silent }, api.clock.epochMs());
 
 const session = ownSessions(() => api.connectionString);
 
 /** Notes the days that somebody tries to drop. */
-function watching(tried: unknown[]): Database {
+function watching(tried: unknown[], by = database): Database {
   const note = (db: Queryable): Queryable => ({
     query(sql, parameters = []) {
       if (sql.includes('drop_day')) tried.push(parameters[0]);
       return db.query(sql, parameters);
     },
   });
-  const transaction: Database['transaction'] = (work) => api.database.transaction((tx) => work(note(tx)));
-  return { ...api.database, transaction };
+  const transaction: Database['transaction'] = (work) => by.transaction((tx) => work(note(tx)));
+  return { ...by, transaction };
 }
 
 const theDaysAre = async (): Promise<boolean[]> => [
@@ -144,7 +148,7 @@ describe('a day of which nothing is kept', () => {
 
   it('is dropped once, with one receipt a call and kind, whoever of several nodes does it', async () => {
     const calls = await Promise.all(Array.from({ length: 12 }, (_none, number) => ended(number)));
-    await Promise.all([purge, ...Array.from({ length: 3 }, () => purgeOf(api.database))].map((one) => one.run()));
+    await Promise.all([purge, ...Array.from({ length: 3 }, () => purgeOf(database))].map((one) => one.run()));
     // Whoever was last to look while another still purged has left it.
     await purge.run();
     expect(await theDaysAre()).toEqual([false, false]);
@@ -171,21 +175,21 @@ describe('a day of which something is kept', () => {
     const transaction: Database['transaction'] = async (work) => {
       tries++;
       if (tries > 1) throw Object.assign(new Error('gone'), { code });
-      return api.database.transaction(work);
+      return database.transaction(work);
     };
-    return { database: { ...api.database, transaction }, tries: () => tries };
+    return { lost: { ...database, transaction }, tries: () => tries };
   };
 
   it('is left when the database goes away, and so are the others: that is told', async () => {
-    const { database, tries } = failing('08006');
-    const gone = dropDays({ database, log: silent }, api.clock.epochMs());
+    const { lost, tries } = failing('08006');
+    const gone = dropDays({ database: lost, log: silent }, api.clock.epochMs());
     await expect(gone).rejects.toMatchObject({ code: '08006' });
     expect(tries()).toBe(2);
   });
 
   it('whose file is damaged keeps no other from being looked at', async () => {
-    const { database, tries } = failing('58P01');
-    expect(await dropDays({ database, log: silent }, api.clock.epochMs())).toEqual([]);
+    const { lost, tries } = failing('58P01');
+    expect(await dropDays({ database: lost, log: silent }, api.clock.epochMs())).toEqual([]);
     expect(tries()).toBeGreaterThan(2);
   });
 
@@ -288,7 +292,7 @@ describe('a day of which something is kept', () => {
       CREATE FUNCTION assert_days_of(parent text) RETURNS void LANGUAGE sql AS
         $$ SELECT pg_sleep(CASE WHEN current_setting('lock_timeout') = '200ms' THEN 60 ELSE 0 END) $$`);
     const tried: unknown[] = [];
-    await purgeOf(watching(tried)).run();
+    await purgeOf(watching(tried, unhurried(api.database, 'statement_timeout'))).run();
     await api.database.query('DROP FUNCTION assert_days_of(text)');
     await api.database.query('ALTER FUNCTION assert_days_at_once(text) RENAME TO assert_days_of');
     expect(tried).toEqual([partitionOf('call_events', older), partitionOf('call_turns', older)]);
@@ -404,7 +408,7 @@ describe('a day of which something is kept', () => {
       [kept, api.acme.workspaceId, api.acme.agentId],
     );
     const lookedAt = new Map<string, string>();
-    const look = () => dropDays({ database: api.database, log: silent }, api.clock.epochMs(), undefined, lookedAt);
+    const look = () => dropDays({ database, log: silent }, api.clock.epochMs(), undefined, lookedAt);
     await look();
     expect(await placesOf(api.database, late)).toEqual({ [events()]: 1 });
     await look();

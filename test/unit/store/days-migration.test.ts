@@ -1,10 +1,11 @@
 /** A database of before, with calls in it and a node of that version at work, gets its partitions by day. */
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { checkDays } from '../../../src/doctor/day-checks.ts';
-import { openDatabase } from '../../../src/store/database.ts';
 import { makeDays } from '../../../src/store/day-maker.ts';
 import { type Migrated, migrate } from '../../../src/store/migrate.ts';
 import { knownMigrations, migrationsFolder } from '../../../src/store/migration-files.ts';
@@ -12,6 +13,7 @@ import { DAY_MS, dayOf, idAt, midnightBefore, partitionOf, placesOf, talk } from
 import { eventually } from '../../support/eventually.ts';
 import { ownSessions } from '../../support/own-sessions.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
+import { unhurried } from '../../support/unhurried-days.ts';
 
 const LAST_BEFORE = 51;
 const ONE = '00000000-0000-7000-8000-000000000001';
@@ -46,12 +48,16 @@ const INSERT_CALLS = `
   SELECT id, $2, $2, 1, 'web', '', '', 'Asha', 'r', 'in_progress', 'web' FROM unnest($1::uuid[]) AS id`;
 
 /** The last file that runs. */
-function migrateUpTo(last: number): Promise<Migrated> {
+function migrateUpTo(last: number, change = (sql: string): string => sql): Promise<Migrated> {
   for (const name of knownMigrations().filter((one) => Number.parseInt(one, 10) <= last)) {
-    copyFileSync(join(migrationsFolder(), `${name}.sql`), join(folder, `${name}.sql`));
+    const sql = readFileSync(join(migrationsFolder(), `${name}.sql`), 'utf8');
+    writeFileSync(join(folder, `${name}.sql`), change(sql));
   }
   return migrate(test.connectionString, { folder });
 }
+
+/** For a vacuum, than a busy machine takes to let go of it. */
+const waitLonger = (sql: string): string => sql.replace(`lock_timeout = '3s'`, `lock_timeout = '${PATIENCE_MS}ms'`);
 
 const session = ownSessions(() => test.connectionString);
 
@@ -77,7 +83,7 @@ describe('a database of before', () => {
     await test.database.query(INSERT_CALLS, [[coming, later], ONE]);
     await talk(test.database, coming);
     expect(await placesOf(test.database, coming)).toEqual({ call_events_before: 2, call_turns_before: 1 });
-    expect((await makeDays(test.database, Date.now() + 54 * DAY_MS)).made).toEqual(
+    expect((await makeDays(unhurried(test.database), Date.now() + 54 * DAY_MS)).made).toEqual(
       [today + 61 * DAY_MS].flatMap((at) => [`call_events ${dayOf(at)}`, `call_turns ${dayOf(at)}`]),
     );
     await talk(test.database, later);
@@ -238,14 +244,14 @@ describe('a database of before', () => {
     const vacuum = await session();
     const table = upTo === 57 ? 'call_turns' : 'call_events';
     await vacuum.query(`BEGIN; LOCK TABLE ${table} IN SHARE UPDATE EXCLUSIVE MODE`);
-    const migrated = migrateUpTo(upTo);
+    const migrated = migrateUpTo(upTo, waitLonger);
     const waits = async (): Promise<boolean> => {
       const rows = await test.database.query<{ mode: string }>(
         'SELECT mode FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())',
       );
       return rows.some(({ mode }) => mode === 'ShareUpdateExclusiveLock');
     };
-    await eventually('the migration to wait', waits, { limitMs: 10_000 });
+    await eventually('the migration to wait', waits);
     await talk(test.database, callUuid!, 't2');
     await vacuum.query('COMMIT');
     expect((await migrated).gaveWay).toBe(0);
@@ -283,11 +289,11 @@ describe('a database of before', () => {
       await migrate(test.connectionString);
       const address = new URL(test.connectionString);
       Object.assign(address, { username: service, password: 'x' });
-      const theirs = openDatabase({ connectionString: String(address), onIdleError: () => {} });
+      const theirs = openPatientDatabase(String(address), 4);
       try {
         await talk(theirs, callUuid!, 't2');
         const at = Date.now() + 60 * DAY_MS;
-        expect((await makeDays(theirs, at)).made).toHaveLength(14);
+        expect((await makeDays(unhurried(theirs), at)).made).toHaveLength(14);
         const part = partitionOf('call_events', at + DAY_MS);
         const [is] = await test.database.query(
           `SELECT pg_get_userbyid(relowner) AS owner, has_table_privilege($2, oid, 'SELECT') AS read, has_table_privilege($2, oid, 'INSERT') AS write,
@@ -301,7 +307,7 @@ describe('a database of before', () => {
         await theirs.close();
       }
       Object.assign(address, { username: reader });
-      const reading = openDatabase({ connectionString: String(address), onIdleError: () => {} });
+      const reading = openPatientDatabase(String(address));
       try {
         await expect(reading.query(`SELECT drop_day('call_events_before')`)).rejects.toMatchObject({ code: '42501' });
         const made = reading.query(`SELECT make_day('call_events', '2031-01-01')`);

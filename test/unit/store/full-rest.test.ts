@@ -1,6 +1,8 @@
 /** Making and dropping days where the rest is full or in use, under settings of others and beside their functions. */
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { type Database, openDatabase, type Queryable } from '../../../src/store/database.ts';
 import { type DaysMade, makeDays, startDayMaker } from '../../../src/store/day-maker.ts';
 import {
@@ -18,14 +20,20 @@ import {
 import { eventually } from '../../support/eventually.ts';
 import { ownSessions } from '../../support/own-sessions.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
+import { unhurried } from '../../support/unhurried-days.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const MINUTE_MS = 60_000;
+/** The service's own, which every other statement keeps on a busy machine too. */
+const LIMIT_MS = 10_000;
 
 let test: OpenTestDatabase;
+/** For whoever makes days. */
+let days: Database;
 let today: number;
 beforeAll(async () => {
   test = await openTestDatabase();
+  days = unhurried(test.database);
   today = midnightBefore(Date.now());
 });
 afterAll(() => test.close());
@@ -40,9 +48,8 @@ function beforeCheck(happens: () => Promise<unknown>): Database {
       return db.query<Row>(sql, parameters);
     },
   });
-  const transaction: Database['transaction'] = (work, options) =>
-    test.database.transaction((tx) => work(watched(tx)), options);
-  return { ...test.database, transaction };
+  const transaction: Database['transaction'] = (work, options) => days.transaction((tx) => work(watched(tx)), options);
+  return { ...days, transaction };
 }
 
 /** Reading a rest takes so long, until the returned function is called. */
@@ -66,7 +73,7 @@ async function slowCheck(seconds: number): Promise<() => Promise<void>> {
 describe('a rest that is full, while a day is made', () => {
   it('that somebody goes on reading, so that it goes on refusing the day: told as an error, and tried each minute', async () => {
     const at = today + 240 * DAY_MS;
-    await makeDays(test.database, at);
+    await makeDays(days, at);
     await fillRest(test.database, at - 5 * DAY_MS);
     // Like a dump, which holds what it has read until its end.
     const dump = await session();
@@ -122,15 +129,22 @@ describe('a rest that is full, while a day is made', () => {
 
   it('is read for longer than any statement of the service may take', async () => {
     const at = today + 270 * DAY_MS;
-    await makeDays(test.database, at);
+    await makeDays(days, at);
     await test.database.query('DELETE FROM call_turns_rest');
     await fillRest(test.database, at - 5 * DAY_MS);
-    const atOnce = await slowCheck(5);
-    // Its answers are waited for 2 s longer.
-    const connectionString = test.connectionString.replace(/statement_timeout=\d+/, 'statement_timeout=2000');
-    const hurried = openDatabase({ connectionString, onIdleError: () => {} });
+    const atOnce = await slowCheck((LIMIT_MS + 500) / 1_000);
+    const connectionString = test.connectionString.replace(/statement_timeout=\d+/, `statement_timeout=${LIMIT_MS}`);
+    const hurried = openDatabase({
+      connectionString,
+      answerLimitMs: LIMIT_MS,
+      pauseLimitMs: PATIENCE_MS,
+      onIdleError: () => {},
+    });
     try {
-      expect(await makeDays(hurried, at + DAY_MS)).toEqual({ ...NOTHING_MADE, made: namesOf(at + 8 * DAY_MS, 1) });
+      expect(await makeDays(unhurried(hurried), at + DAY_MS)).toEqual({
+        ...NOTHING_MADE,
+        made: namesOf(at + 8 * DAY_MS, 1),
+      });
     } finally {
       await hurried.close();
       await atOnce();
@@ -140,11 +154,11 @@ describe('a rest that is full, while a day is made', () => {
 
   it('is read no further when the node ends, and takes every row then', async () => {
     const at = today + 290 * DAY_MS;
-    await makeDays(test.database, at);
+    await makeDays(days, at);
     await fillRest(test.database, at - 5 * DAY_MS);
     const atOnce = await slowCheck(600);
     const log = pino({ level: 'silent' });
-    const maker = startDayMaker({ database: test.database, clock: new VirtualClock(at + DAY_MS), log });
+    const maker = startDayMaker({ database: days, clock: new VirtualClock(at + DAY_MS), log });
     const isReading = async (): Promise<boolean> => {
       const found = await test.database.query(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
@@ -163,7 +177,7 @@ describe('a rest that is full, while a day is made', () => {
     const at = today + 310 * DAY_MS;
     const vacuum = await session();
     await vacuum.query('BEGIN; LOCK TABLE call_events_rest IN SHARE UPDATE EXCLUSIVE MODE');
-    const making = makeDays(test.database, at);
+    const making = makeDays(days, at);
     const isWaiting = async (): Promise<boolean> => {
       const found = await test.database.query(
         `SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'ShareUpdateExclusiveLock' AND relation = 'call_events_rest'::regclass
@@ -175,16 +189,16 @@ describe('a rest that is full, while a day is made', () => {
     await talk(test.database, idAt(at - 5 * DAY_MS));
     await vacuum.query('COMMIT');
     expect(await making).toEqual({ ...NOTHING_MADE, made: expect.any(Array) });
-    expect(await makeDays(test.database, at)).toEqual(NOTHING_MADE);
+    expect(await makeDays(days, at)).toEqual(NOTHING_MADE);
   });
 
   it('is changed by one node at a time: what it was told to refuse, no other takes back', async () => {
     const at = today + 330 * DAY_MS;
-    await makeDays(test.database, at);
+    await makeDays(days, at);
     await fillRest(test.database, at - 5 * DAY_MS);
     const others: DaysMade[] = [];
     const database = beforeCheck(async () => {
-      others.push(await makeDays(test.database, at + DAY_MS));
+      others.push(await makeDays(days, at + DAY_MS));
       expect(await saidByRests(test.database)).toHaveLength(1);
     });
     const made = await makeDays(database, at + DAY_MS);
@@ -196,7 +210,7 @@ describe('a rest that is full, while a day is made', () => {
 
   it('that somebody has let take the rows by hand meanwhile is left, with the cause', async () => {
     const at = today + 345 * DAY_MS;
-    await makeDays(test.database, at);
+    await makeDays(days, at);
     await test.database.query('DELETE FROM call_turns_rest');
     await fillRest(test.database, at - 2 * DAY_MS);
     const day = dayOf(at + 8 * DAY_MS);
@@ -227,9 +241,9 @@ describe('whoever makes or drops a day', () => {
     const [named] = await test.database.query<{ name: string }>('SELECT current_database() AS name');
     const setting = `ALTER DATABASE ${named!.name} SET default_transaction_isolation`;
     await test.database.query(`${setting} = 'repeatable read'`);
-    const theirs = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
+    const theirs = openPatientDatabase(test.connectionString, 4);
     try {
-      expect(await makeDays(theirs, today + 360 * DAY_MS)).toEqual({
+      expect(await makeDays(unhurried(theirs), today + 360 * DAY_MS)).toEqual({
         ...NOTHING_MADE,
         made: namesOf(today + 360 * DAY_MS, 8),
       });

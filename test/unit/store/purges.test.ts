@@ -15,7 +15,7 @@ import { type ApiFixture, createApiFixture } from '../api/api-fixture.ts';
 let api: ApiFixture;
 beforeAll(async () => {
   api = await createApiFixture();
-}, 60_000);
+});
 afterAll(() => api.close());
 
 interface Watched extends Queryable {

@@ -4,6 +4,7 @@
  */
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { patientAddress } from '../../../bench/harness/patience.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { isDatabaseAway } from '../../../src/store/database-away.ts';
 import { createServerSessions, openSessionPool } from '../../../src/store/server-sessions.ts';
@@ -33,7 +34,7 @@ class SmallServer {
 
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `postgresql://a:b@127.0.0.1:${(this.#server.address() as AddressInfo).port}/c`;
+    return patientAddress(`postgresql://a:b@127.0.0.1:${(this.#server.address() as AddressInfo).port}/c`);
   }
 
   answer(): void {

@@ -1,6 +1,6 @@
 /** Which statements get a name, and that real connections take them. */
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../../src/store/database.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { DAY_TABLES } from '../../../src/store/day-tables.ts';
 import { createStatements, isPlannedEachTime, PLAN_EACH_TIME } from '../../../src/store/statements.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
@@ -64,7 +64,7 @@ test('at most 300 names, however many texts come', () => {
 
 test('PostgreSQL prepares it once on each connection, in and outside a transaction', async () => {
   const { connectionString, close } = await createTestDatabase();
-  const database = openDatabase({ connectionString, maxConnections: 1, onIdleError: () => {} });
+  const database = openPatientDatabase(connectionString);
   try {
     for (let time = 1; time <= 6; time++) {
       const sql = 'SELECT $1::int * 2 AS doubled';

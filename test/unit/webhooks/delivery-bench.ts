@@ -1,10 +1,11 @@
 /** A migrated database with one workspace and endpoint, a virtual clock, and a receiver that the test scripts. */
 import { pino } from 'pino';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { recordCallEvent } from '../../../bench/harness/record-call-event.ts';
 import type { OutboundHttp, OutboundRequest, OutboundResult } from '../../../media/net/outbound-http.ts';
 import type { CallRecord } from '../../../src/calls/call-record.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { type AttemptResult, createDelivery } from '../../../src/webhooks/delivery.ts';
 import { createDeliveryStore, type DeliveryStore, type DueDelivery } from '../../../src/webhooks/delivery-store.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
@@ -59,7 +60,7 @@ const sealer = createSealer('ab'.repeat(32));
 
 export async function createDeliveryBench(random: () => number = () => 0.5): Promise<DeliveryBench> {
   const server = await createTestDatabase();
-  const db = openDatabase({ connectionString: server.connectionString, maxConnections: 8, onIdleError: () => {} });
+  const db = openPatientDatabase(server.connectionString, 8);
   await insertWorkspace(db);
   const clock = new VirtualClock();
   const store = createDeliveryStore(db, sealer);

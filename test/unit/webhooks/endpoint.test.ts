@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { createAddressGuard } from '../../../media/net/address-guard.ts';
 import { BY_OPERATOR } from '../../../src/audit/audit-entry.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
@@ -15,6 +17,8 @@ import {
 import { takeEndpointAway } from '../../../src/webhooks/endpoint-changes.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 
+/** The service's own, which every other statement keeps on a busy machine too. */
+const LIMIT_MS = 10_000;
 const WORKSPACE = '0199f0a0-0000-7000-8000-000000000001';
 const sealer = createSealer('ab'.repeat(32));
 const PLACE = sealedPlace.webhookSecret(WORKSPACE);
@@ -23,7 +27,7 @@ let db: Database;
 
 beforeAll(async () => {
   server = await createTestDatabase();
-  db = openDatabase({ connectionString: server.connectionString, maxConnections: 2, onIdleError: () => {} });
+  db = openPatientDatabase(server.connectionString, 2);
   await db.query(`INSERT INTO workspaces (id, slug, name) VALUES ($1, 'acme', 'Acme')`, [WORKSPACE]);
 });
 afterAll(async () => {
@@ -97,11 +101,17 @@ describe('the webhook endpoint of a workspace', () => {
   it('is removed though its backlog takes longer than any other statement may', async () => {
     await setEndpoint(db, sealer, WORKSPACE, 'https://example.com/hooks');
     await db.query(`CREATE FUNCTION takes_long() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN PERFORM pg_sleep(2.6); RETURN NULL; END $$`);
+      $$ BEGIN PERFORM pg_sleep(${(LIMIT_MS + 500) / 1_000}); RETURN NULL; END $$`);
     await db.query(`CREATE TRIGGER takes_long AFTER UPDATE ON webhook_deliveries EXECUTE FUNCTION takes_long()`);
     const address = new URL(server.connectionString);
-    address.searchParams.set('statement_timeout', '200');
-    const hasty = openDatabase({ connectionString: address.href, maxConnections: 1, onIdleError: () => {} });
+    address.searchParams.set('statement_timeout', String(LIMIT_MS));
+    const hasty = openDatabase({
+      connectionString: address.href,
+      maxConnections: 1,
+      answerLimitMs: LIMIT_MS,
+      pauseLimitMs: PATIENCE_MS,
+      onIdleError: () => {},
+    });
     try {
       expect(await takeEndpointAway(hasty, { workspaceId: WORKSPACE, by: BY_OPERATOR })).not.toBeNull();
     } finally {

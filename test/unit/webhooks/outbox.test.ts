@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { recordCallEvent } from '../../../bench/harness/record-call-event.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { setEndpoint } from '../../../src/webhooks/endpoint.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -13,7 +14,7 @@ let db: Database;
 
 beforeAll(async () => {
   server = await createTestDatabase();
-  db = openDatabase({ connectionString: server.connectionString, maxConnections: 12, onIdleError: () => {} });
+  db = openPatientDatabase(server.connectionString, 12);
   await insertWorkspace(db);
 });
 afterAll(async () => {

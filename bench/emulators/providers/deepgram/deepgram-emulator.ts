@@ -32,7 +32,6 @@ export interface DeepgramEmulator extends ProviderEndpoint {
   /** For sockets that open from now on. */
   expect(vocabulary: readonly string[]): void;
   script(...faults: Parameters<ProviderEndpoint['script']>): void;
-  setLatencies(latencies: LatenciesInput): void;
 }
 
 const SPEAK_LATENCIES: SpeakLatencies = { firstAudioMs: 120, chunkMs: 200, chunkEveryMs: 20 };
@@ -119,9 +118,6 @@ export async function startDeepgramEmulator(options: DeepgramOptions): Promise<D
   return Object.assign(endpoint, {
     expect(phrases: readonly string[]) {
       vocabulary = phrases;
-    },
-    setLatencies(changed: LatenciesInput) {
-      latencies = latenciesSchema.parse(changed);
     },
   });
 }

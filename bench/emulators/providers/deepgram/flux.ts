@@ -74,7 +74,7 @@ export function openFlux(exchange: SocketExchange, options: FluxOptions): void {
   });
   exchange.onMessage((message) => {
     if (isClosing) return;
-    idle.touch();
+    idle.alive();
     if (typeof message === 'string') command(message);
     else hearing.push(message, exchange.timetable.nowMs());
   });

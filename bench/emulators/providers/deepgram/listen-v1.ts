@@ -129,7 +129,7 @@ export function openListenV1(exchange: SocketExchange, options: ListenV1Options)
   });
   exchange.onMessage((message) => {
     if (isClosing) return;
-    idle.touch();
+    idle.alive();
     if (typeof message === 'string') return command(message);
     if (message.length === 0) return closeStream();
     digest.update(message);

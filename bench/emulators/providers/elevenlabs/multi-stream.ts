@@ -3,11 +3,12 @@
  * `isFinal` has left, also when it was closed long before; and any message of a context that is not there makes one, a
  * flush or a keepalive too. The sixth ends the socket.
  */
+import { Inactivity } from '../inactivity.ts';
 import type { SocketExchange } from '../provider.ts';
 import { type ApiError, closeWithError } from './api-error.ts';
 import { type ClientMessage, readClientMessage } from './client-message.ts';
 import { Context, SETTINGS_CHANGED } from './context.ts';
-import { Inactivity, inactivityError } from './inactivity.ts';
+import { inactivityError } from './inactivity.ts';
 import type { SocketOptions } from './socket-options.ts';
 import type { SocketParameters } from './socket-parameters.ts';
 

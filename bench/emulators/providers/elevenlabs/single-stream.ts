@@ -2,11 +2,12 @@
  * `stream-input` of the emulated ElevenLabs: one text, in pieces, on a socket of its own. An empty text ends it, one of
  * a space keeps it open.
  */
+import { Inactivity } from '../inactivity.ts';
 import type { SocketExchange } from '../provider.ts';
 import { type ApiError, closeWithError } from './api-error.ts';
 import { type ClientMessage, readClientMessage } from './client-message.ts';
 import { Context, SETTINGS_CHANGED } from './context.ts';
-import { Inactivity, inactivityError } from './inactivity.ts';
+import { inactivityError } from './inactivity.ts';
 import type { SocketOptions } from './socket-options.ts';
 import type { SocketParameters } from './socket-parameters.ts';
 

@@ -3,10 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openPatientDatabase } from '../../../../bench/harness/patient-database.ts';
 import { rotateUnderCalls } from '../../../../bench/rotation/rotate-under-calls.ts';
 import { importAgent } from '../../../../src/agents/stored-agents.ts';
 import { createSealer } from '../../../../src/sealing/sealer.ts';
-import { type Database, openDatabase } from '../../../../src/store/database.ts';
+import type { Database } from '../../../../src/store/database.ts';
 import { addLine } from '../../../../src/workspaces/lines.ts';
 import { createWorkspace } from '../../../../src/workspaces/workspaces.ts';
 import { sampleAgent } from '../../../support/sample-agent.ts';
@@ -26,7 +27,7 @@ let database: Database;
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-rotation-'));
 beforeAll(async () => {
   test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, onIdleError: () => {} });
+  database = openPatientDatabase(test.connectionString, 10);
 });
 afterAll(async () => {
   await database.close();

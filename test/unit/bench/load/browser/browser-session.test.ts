@@ -13,6 +13,9 @@ import { BrowserSession } from '../../../../../bench/load/targets/browser/browse
 import type { Clock } from '../../../../../media/contract/clock.ts';
 import { eventually } from '../../../../support/eventually.ts';
 
+/** A session that long does not end by itself, however slow the machine is: its time is skipped once it is back. */
+const LONG_MS = 600_000;
+
 const ends: (() => unknown)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0).reverse()) end();
@@ -26,8 +29,16 @@ interface LiveServer {
   open(): number;
 }
 
-/** `welcomes`: says nothing otherwise. `onReady`: when a session is ready, on its first socket. */
-async function startLiveServer({ welcomes = true, onReady = (_socket: WebSocket): void => {} }): Promise<LiveServer> {
+interface LiveBehaviour {
+  /** False: it says nothing. */
+  welcomes?: boolean;
+  /** A session is ready, on its first socket. */
+  onReady?(socket: WebSocket): void;
+  /** One is asked for again, on its next. */
+  onResume?(): void;
+}
+
+async function startLiveServer({ welcomes = true, onReady, onResume }: LiveBehaviour): Promise<LiveServer> {
   const uses: string[] = [];
   const server = createServer();
   const sockets = new WebSocketServer({ server });
@@ -40,8 +51,9 @@ async function startLiveServer({ welcomes = true, onReady = (_socket: WebSocket)
       const { type } = JSON.parse(String(data)) as { type: string };
       if (type === 'session.start' || type === 'session.resume') {
         uses.push(type);
+        if (type === 'session.resume') onResume?.();
         ready();
-        if (type === 'session.start') onReady(socket);
+        if (type === 'session.start') onReady?.(socket);
       }
       if (type !== 'session.end') return;
       say({ type: 'session.ended' });
@@ -56,12 +68,18 @@ async function startLiveServer({ welcomes = true, onReady = (_socket: WebSocket)
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, uses, open: () => sockets.clients.size };
 }
 
-/** Behind the timers by a tenth: what is waited for is never quite due when they ring. */
-function slowClock(): Clock {
+/**
+ * Behind the timers by a tenth: what is waited for is never quite due when they ring. `skip`: so much passes at once.
+ */
+function slowClock(): Clock & { skip(ms: number): void } {
   const zeroMs = performance.now();
+  let skippedMs = 0;
   return {
-    nowMs: () => (performance.now() - zeroMs) * 0.9,
+    nowMs: () => (performance.now() - zeroMs) * 0.9 + skippedMs,
     epochMs: () => Date.now(),
+    skip(ms) {
+      skippedMs += ms;
+    },
     after(afterMs, run) {
       const timer = setTimeout(run, Math.max(0, afterMs));
       return () => clearTimeout(timer);
@@ -69,8 +87,7 @@ function slowClock(): Clock {
   };
 }
 
-function sessionOf({ url }: LiveServer, more: Partial<PlannedCall> = {}): BrowserSession {
-  const clock = slowClock();
+function sessionOf({ url }: LiveServer, more: Partial<PlannedCall> = {}, clock: Clock = slowClock()): BrowserSession {
   const frameClock = new FrameClock(clock);
   ends.push(() => frameClock.close());
   const planned: PlannedCall = {
@@ -110,23 +127,28 @@ describe('a browser session', () => {
   });
 
   test('loses the one that it is planned to lose, and comes back once', async () => {
-    const server = await startLiveServer({});
-    const call = await sessionOf(server, { lengthMs: 800, resumesAtMs: 100 }).run();
+    const clock = slowClock();
+    const server = await startLiveServer({ onResume: () => clock.skip(LONG_MS) });
+    const call = await sessionOf(server, { lengthMs: LONG_MS, resumesAtMs: 100 }, clock).run();
     expect(call).toMatchObject({ fate: 'talked', endedBy: 'far_end' });
     expect(call.resumes.length).toBe(1);
     expect(server.uses).toEqual(['session.start', 'session.resume']);
   });
 
   test('comes back too where the target loses it', async () => {
-    const server = await startLiveServer({ onReady: (socket) => socket.terminate() });
-    const call = await sessionOf(server, { lengthMs: 800 }).run();
+    const clock = slowClock();
+    const server = await startLiveServer({
+      onReady: (socket) => socket.terminate(),
+      onResume: () => clock.skip(LONG_MS),
+    });
+    const call = await sessionOf(server, { lengthMs: LONG_MS }, clock).run();
     expect(call).toMatchObject({ fate: 'talked' });
     expect(call.resumes.length).toBe(1);
   });
 
   test('that is stopped before the target has answered is over at once', async () => {
     const server = await startLiveServer({ welcomes: false });
-    const session = sessionOf(server, { lengthMs: 600_000 });
+    const session = sessionOf(server, { lengthMs: LONG_MS });
     const call = session.run();
     await eventually('its socket', () => server.open() === 1);
     await session.hangUp();
