@@ -14,9 +14,10 @@ export interface NameLookupOptions {
   servers?: readonly string[];
   /** Default: getaddrinfo. */
   askSystem?: (hostname: string) => Promise<readonly string[]>;
+  /** DNS's first try; the second may take twice as long. Default 800: those who ask give up after 2 s. */
+  tryMs?: number;
 }
 
-/** The second try may take twice as long. Those who ask give up after 2 s. */
 const TRY_MS = 800;
 const TRIES = 2;
 
@@ -26,7 +27,8 @@ const UNKNOWN_TO_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 const getaddrinfo = async (hostname: string): Promise<readonly string[]> =>
   (await lookup(hostname, { all: true, verbatim: true })).map((answer) => answer.address);
 
-export function createNameLookup({ servers, askSystem = getaddrinfo }: NameLookupOptions = {}): ResolveName {
+export function createNameLookup(options: NameLookupOptions = {}): ResolveName {
+  const { servers, askSystem = getaddrinfo, tryMs = TRY_MS } = options;
   // A name of one label (localhost, a container) leads to no stranger's name server; those that may must not delay it.
   const oneLabel = createLine();
   const manyLabels = createLine();
@@ -34,7 +36,7 @@ export function createNameLookup({ servers, askSystem = getaddrinfo }: NameLooku
     signal.throwIfAborted();
     if (!hostname.includes('.')) return oneLabel(() => askSystem(hostname), signal);
     try {
-      return await askDns(hostname, servers, signal);
+      return await askDns(hostname, servers, tryMs, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!UNKNOWN_TO_DNS.has(codeOf(error))) throw asSystemSays(error, hostname);
@@ -50,9 +52,10 @@ export const systemResolver: ResolveName = createNameLookup();
 async function askDns(
   hostname: string,
   servers: readonly string[] | undefined,
+  tryMs: number,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+  const resolver = new Resolver({ timeout: tryMs, tries: TRIES });
   if (servers !== undefined) resolver.setServers(servers);
   const cancel = (): void => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });

@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { fillSealed, headOf, newCanary, openEverything, rowsWith } from '../../../bench/rotation/sealed-values.ts';
 import { importAgent } from '../../../src/agents/stored-agents.ts';
 import { BY_OPERATOR, SERVICE_CHAIN } from '../../../src/audit/audit-entry.ts';
@@ -21,10 +22,11 @@ import { type KeyRing, openKeyRing } from '../../../src/sealing/key-ring.ts';
 import { masterKeyOf } from '../../../src/sealing/master-keys.ts';
 import { sealedPlace } from '../../../src/sealing/sealed-places.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
-import { type Database, openDatabase, type Queryable } from '../../../src/store/database.ts';
+import type { Database, Queryable } from '../../../src/store/database.ts';
 import { createPermitSigner } from '../../../src/suppressions/dial-permit.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
+import { AskedDatabase } from '../../support/asked-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts';
@@ -45,7 +47,7 @@ const canary = newCanary();
 
 beforeAll(async () => {
   test = await createTestDatabase();
-  database = openDatabase({ connectionString: test.connectionString, maxConnections: 4, onIdleError: () => {} });
+  database = openPatientDatabase(test.connectionString, 4);
   former = newKey();
   await createWorkspace(database, { slug: 'acme', name: 'Acme' });
   const agent = await importAgent(database, { slug: 'acme', definition: sampleAgent() });
@@ -78,29 +80,39 @@ afterEach(async () => {
   if (sealing !== undefined && holdsKey(sealing, [masterKeyOf(next)]) !== undefined) former = next;
 });
 
+/** As the holders have it. */
+const asking = new AskedDatabase();
+
 async function holder(given: readonly string[], reread: (() => readonly string[]) | null = null): Promise<KeyRing> {
-  const ring = await openKeyRing({ database, clock, log, given, reread });
+  const ring = await openKeyRing({ database: asking.over(database), clock, log, given, reread });
   rings.push(ring);
   return ring;
 }
 
-/** Time goes on while a rotation waits, so that holders look at the register. */
+/** Time goes on while a rotation waits, so that holders look at the register; not before what they see there. */
 async function wait(): Promise<void> {
   clock.advanceMs(1_000);
-  await new Promise((resolve) => setTimeout(resolve, 2));
+  await asking.answered();
 }
 
 function rotate(on: Database, change: Partial<Parameters<typeof rotateMasterKey>[0]> = {}): Promise<RotationReport> {
+  // A transaction ends when the machine comes to it, an autovacuum's too: no limit is reached meanwhile.
+  let isHeldUp = false;
+  const told = change.told ?? (() => {});
+  const goOn = change.wait ?? wait;
   return rotateMasterKey({
     database: on,
     keys: [masterKeyOf(next), masterKeyOf(former)],
     by: BY_OPERATOR,
     batchRows: 7,
     pauseMs: 0,
-    wait,
     nowMs: () => clock.nowMs(),
-    told: () => {},
     ...change,
+    wait: (ms) => (isHeldUp ? asking.answered() : goOn(ms)),
+    told(progress) {
+      isHeldUp = progress.step === 'waiting' && progress.for === 'transactions';
+      told(progress);
+    },
   });
 }
 
@@ -448,7 +460,7 @@ describe('a rotation', () => {
 describe('two nodes that made two keys for one database', () => {
   it('the second is refused before it seals anything; the register tells nothing of the key', async () => {
     const own = await createTestDatabase();
-    const empty = openDatabase({ connectionString: own.connectionString, maxConnections: 4, onIdleError: () => {} });
+    const empty = openPatientDatabase(own.connectionString, 4);
     try {
       const [first, second] = [newKey(), newKey()];
       const join = (key: string) => joinHolders(empty, [masterKeyOf(key)], { holder: randomUUID(), name: 'control' });

@@ -1,12 +1,17 @@
-/** Who is taken for dead, by whom, and what it costs: on a real database, with the nodes' own clocks virtual. */
+/**
+ * Who is taken for dead, by whom, and what it costs: on a real database whose clock hardly moves, with the nodes'
+ * own clocks virtual.
+ */
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openPatientDatabase } from '../../../bench/harness/patient-database.ts';
 import { type Clock, pause } from '../../../media/contract/clock.ts';
 import type { MediaRun, NodeName } from '../../../src/nodes/media-runs.ts';
 import { claimNodeName } from '../../../src/nodes/node-name.ts';
 import { ALONE, createRunKeeper, IN_COMPANY, type RunKeeper, UNASKABLE } from '../../../src/nodes/run-keeper.ts';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
 import type { DueLook } from '../../../src/store/due-look.ts';
+import { AskedDatabase } from '../../support/asked-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -18,11 +23,30 @@ let asked: string[];
 /** What a machine takes to say nothing. */
 let silence: (limitMs: number, clock: Clock) => Promise<void>;
 const keepers: RunKeeper[] = [];
+/** As the nodes have it: their time goes on only once it has answered. */
+const asking = new AskedDatabase();
 const log = pino({ level: 'silent' });
+
+/**
+ * A second of this machine's is 10 ms there, for connections that are opened afterwards: how long a test takes makes
+ * nobody silent, and what came later is later, since no two statements are within 100 times the smallest step.
+ */
+const SLOW_CLOCK = `
+  CREATE SCHEMA slow;
+  CREATE FUNCTION slow.from(began timestamptz) RETURNS timestamptz
+    RETURN began + (pg_catalog.clock_timestamp() - began) / 100;
+  DO $$ BEGIN
+    EXECUTE format('CREATE FUNCTION slow.clock_timestamp() RETURNS timestamptz RETURN slow.from(%L)', now());
+    EXECUTE format('ALTER DATABASE %I SET search_path = slow, pg_catalog, public', current_database());
+  END $$;
+  ALTER TABLE media_runs ALTER COLUMN beat_at SET DEFAULT slow.clock_timestamp();`;
 
 beforeAll(async () => {
   const made = await createTestDatabase();
-  database = openDatabase({ connectionString: made.connectionString, onIdleError: () => {} });
+  const before = openPatientDatabase(made.connectionString);
+  await before.query(SLOW_CLOCK);
+  await before.close();
+  database = openPatientDatabase(made.connectionString, 10);
   end = async () => {
     await database.close();
     await made.close();
@@ -56,11 +80,12 @@ function nodeCalled(
   const clock = new VirtualClock(Date.now());
   const told = { fenced: [] as string[], overdue: [] as string[], orphaned: 0, changed: 0, times: [] as number[] };
   let statements = 0;
+  const own = asking.over(change.database ?? database);
   const counted: Database = {
-    ...database,
+    ...own,
     query(sql, parameters) {
       statements++;
-      return (change.database ?? database).query(sql, parameters);
+      return own.query(sql, parameters);
     },
   };
   const { due, database: _, ...named } = change;
@@ -125,7 +150,7 @@ async function pass(node: ReturnType<typeof nodeCalled>, seconds: number): Promi
 async function passing(node: ReturnType<typeof nodeCalled>, ms: number): Promise<void> {
   for (let passedMs = 0; passedMs < ms; passedMs += 100) {
     node.clock.advanceMs(100);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await asking.answered();
   }
 }
 
@@ -134,7 +159,7 @@ async function judged(node: ReturnType<typeof nodeCalled>, runId: string): Promi
   await node.keeper.beat();
   for (let look = 0; look < 40; look++) {
     node.clock.advanceMs(100);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await asking.answered();
     if (await isDead(runId)) return true;
   }
   return false;
@@ -149,10 +174,11 @@ describe('what it costs', () => {
     const before = statements();
     for (let second = 0; second < 60; second++) {
       clock.advanceMs(1_000);
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await asking.answered();
       for (let slot = 0; slot < 4; slot++) keeper.said({ ...runOf(`run-${slot}`, `media-${slot}`), liveCalls: 250 });
     }
     expect(statements() - before).toBeLessThanOrEqual(60_000 / ALONE.everyMs);
+    await asking.answered();
     const rows = await database.query('SELECT DISTINCT lease_ms, live_calls FROM media_runs');
     expect(rows).toEqual([{ lease_ms: ALONE.leaseMs, live_calls: 250 }]);
   });
@@ -404,15 +430,17 @@ describe('a node’s name', () => {
   async function refusal(node: NodeName, between = async () => {}, storesAlone = false): Promise<string | null> {
     const clock = new VirtualClock();
     const ended: (string | null)[] = [];
-    claimNodeName({ database, clock, log }, node, { storesAlone }).then(
+    claimNodeName({ database: asking.over(database), clock, log }, node, { storesAlone }).then(
       () => ended.push(null),
       (error: Error) => ended.push(error.message),
     );
     await eventually('the word', () => ended.length > 0, {
       async between() {
         await between();
+        // What it asked may be answered by a beat that is on its way.
+        await asking.answered();
         clock.advanceMs(500);
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        await asking.answered();
       },
     });
     return ended[0]!;

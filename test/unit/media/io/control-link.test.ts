@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../../../../bench/harness/patience.ts';
 import { type Clock, systemClock } from '../../../../media/contract/clock.ts';
 import { ReliableLink } from '../../../../media/contract/link.ts';
 import type { ToControl, ToMedia } from '../../../../media/contract/link-messages.ts';
@@ -116,7 +117,7 @@ test('what was said while control was away arrives once, in order, when it comes
   control.socket!.destroy();
   await until(() => control.of('hello').length === 2);
   expect(control.of('checkpoint').length).toBe(100);
-  await link.flush(2000);
+  await link.flush(PATIENCE_MS);
   expect(link.unackedCount).toBe(0);
 });
 
@@ -150,7 +151,7 @@ test('a message that control would cut the connection for is given up, before a 
   await until(() => control.of('checkpoint').length === 2);
   expect(control.of('checkpoint').map((one) => one.checkpoint.nextTurnNumber)).toEqual([2, 3]);
   expect(control.of('hello')).toHaveLength(1);
-  await link.flush(2000);
+  await link.flush(PATIENCE_MS);
   expect(link.unackedCount).toBe(0);
 });
 
@@ -162,7 +163,10 @@ test('a claim is answered by control', async () => {
     const answer = { ok: false, httpStatus: 401, why: 'used' } as const;
     control.reliable.send({ type: 'claim.answer', requestId: message.requestId, answer });
   };
+  link.close();
   await control.listen();
+  // The time for an answer does not run out on its clock.
+  link = createLink(new VirtualClock());
   expect(await link.claim(claim)).toEqual({ ok: false, httpStatus: 401, why: 'used' });
 });
 

@@ -1,6 +1,5 @@
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../media/contract/clock.ts';
 import { createAddressGuard } from '../../../../media/net/address-guard.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../../../media/net/guarded-client.ts';
 import type { OutboundHttp, OutboundResult } from '../../../../media/net/outbound-http.ts';
@@ -14,8 +13,10 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
+/** No time passes for it, however long an answer takes, unless the test has its clock. */
 function client(options: Partial<GuardedClientOptions> = {}): OutboundHttp {
-  const made = createGuardedClient({ guard: createAddressGuard(['127.0.0.0/8']), clock: systemClock, ...options });
+  const clock = new VirtualClock();
+  const made = createGuardedClient({ guard: createAddressGuard(['127.0.0.0/8']), clock, ...options });
   ends.push(() => made.close());
   return made;
 }
@@ -93,7 +94,7 @@ describe('one request', () => {
       };
       pour();
     });
-    const result = await send(client({ clock: new VirtualClock() }), `http://127.0.0.1:${target.port}/`);
+    const result = await send(client(), `http://127.0.0.1:${target.port}/`);
     expect(result.kind === 'answered' && result.body.length).toBe(4_096);
   });
 

@@ -3,7 +3,6 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { systemClock } from '../../../../media/contract/clock.ts';
 import { createAddressGuard } from '../../../../media/net/address-guard.ts';
 import {
   type GuardedSocketDeps,
@@ -39,6 +38,7 @@ async function server(onSocket: (socket: WebSocket) => void, secure = false) {
   return { port: (plain.address() as AddressInfo).port, seen };
 }
 
+/** No time passes for it, however long a connection takes, unless the test has its clock. */
 function open(url: string, deps: Partial<GuardedSocketDeps> = {}, change: Partial<SocketRequest> = {}) {
   const told: string[] = [];
   let tellOver = (_end: SocketEnd): void => {};
@@ -48,7 +48,7 @@ function open(url: string, deps: Partial<GuardedSocketDeps> = {}, change: Partia
   const request = { url, headers: { authorization: 'Token k' }, connectMs: 2_000, maxMessageBytes: 100 };
   const socket = openGuardedSocket(
     { ...request, maxUnsentBytes: 1_000_000, ...change },
-    { guard: createAddressGuard(['127.0.0.0/8']), clock: systemClock, ...deps },
+    { guard: createAddressGuard(['127.0.0.0/8']), clock: new VirtualClock(), ...deps },
     {
       opened: () => told.push('opened'),
       message: (data, isBinary) => told.push(isBinary ? `${data.length} bytes` : data.toString()),

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
-import { systemClock } from '../../../../media/contract/clock.ts';
 import { createAddressGuard } from '../../../../media/net/address-guard.ts';
 import {
   createGuardedStreams,
@@ -21,8 +20,10 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
+/** No time passes for them, however long a connection takes, unless the test has their clock. */
 function streams(options: Partial<GuardedStreamOptions> = {}): GuardedStreams {
-  const made = createGuardedStreams({ guard: createAddressGuard(['127.0.0.0/8']), clock: systemClock, ...options });
+  const clock = new VirtualClock();
+  const made = createGuardedStreams({ guard: createAddressGuard(['127.0.0.0/8']), clock, ...options });
   ends.push(() => made.close());
   return made;
 }

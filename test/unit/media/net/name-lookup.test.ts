@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../../../bench/harness/patience.ts';
 import { createAddressGuard } from '../../../../media/net/address-guard.ts';
 import { failureReason } from '../../../../media/net/failure-reason.ts';
-import { createNameLookup } from '../../../../media/net/name-lookup.ts';
+import { createNameLookup, type NameLookupOptions } from '../../../../media/net/name-lookup.ts';
 import { problemOfTarget } from '../../../../media/net/target-check.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
@@ -73,6 +74,9 @@ function silentSystem() {
   return { held, askSystem };
 }
 
+/** Its name server may answer as late as the machine likes. */
+const lookupOf = (servers: readonly string[], askSystem: NonNullable<NameLookupOptions['askSystem']>) =>
+  createNameLookup({ servers, askSystem, tryMs: PATIENCE_MS });
 const waiting = (): AbortSignal => new AbortController().signal;
 const derive = promisify(pbkdf2);
 
@@ -94,7 +98,7 @@ describe('forty names', () => {
   it('whose name server is silent hold no thread', async () => {
     const server = await nameServer(() => null);
     const system = silentSystem();
-    const resolveName = createNameLookup({ servers: server.servers, askSystem: system.askSystem });
+    const resolveName = lookupOf(server.servers, system.askSystem);
     const { clock, checks } = await fortyChecks((index) => `https://hooks-${index}.example.com/`, resolveName);
     await needThreads();
     await eventually('80 questions', () => server.asked >= 80);
@@ -106,7 +110,7 @@ describe('forty names', () => {
   it('that DNS denies and the system does not answer hold one thread, those of one label another', async () => {
     const server = await nameServer(() => ({ rcode: NO_SUCH_NAME }));
     const system = silentSystem();
-    const resolveName = createNameLookup({ servers: server.servers, askSystem: system.askSystem });
+    const resolveName = lookupOf(server.servers, system.askSystem);
     const many = await fortyChecks((index) => `https://hooks-${index}.example.com/`, resolveName);
     const one = await fortyChecks((index) => `https://container-${index}/`, resolveName);
     await eventually('80 questions', () => server.asked >= 80);
@@ -130,8 +134,7 @@ describe('one name', () => {
     const both = await nameServer((type) => ({ record: type === AAAA ? v6 : v4 }));
     const only4 = await nameServer((type) => (type === A ? { record: v4 } : { rcode: SERVER_FAILED }));
     const only6 = await nameServer((type) => ({ record: type === AAAA ? v6 : null }));
-    const ask = (servers: readonly string[]) =>
-      createNameLookup({ servers, askSystem: hosts })('hooks.example.com', waiting());
+    const ask = (servers: readonly string[]) => lookupOf(servers, hosts)('hooks.example.com', waiting());
     expect(await ask(both.servers)).toEqual(['192.0.2.7', '2001:db8::7']);
     expect(await ask(only4.servers)).toEqual(['192.0.2.7']);
     expect(await ask(only6.servers)).toEqual(['2001:db8::7']);
@@ -139,17 +142,17 @@ describe('one name', () => {
 
   it('is looked for in the hosts file when DNS does not have it, and at once when it has one label', async () => {
     const server = await nameServer(() => ({ rcode: NO_SUCH_NAME }));
-    const resolveName = createNameLookup({ servers: server.servers, askSystem: hosts });
+    const resolveName = lookupOf(server.servers, hosts);
     expect(await resolveName('localhost', waiting())).toEqual(['from the system: localhost']);
     expect(server.asked).toBe(0);
     expect(await resolveName('hooks.internal', waiting())).toEqual(['from the system: hooks.internal']);
-    const nobodyThere = createNameLookup({ servers: ['127.0.0.1:1'], askSystem: hosts });
+    const nobodyThere = lookupOf(['127.0.0.1:1'], hosts);
     expect(await nobodyThere('hooks.internal', waiting())).toEqual(['from the system: hooks.internal']);
   });
 
   it('fails in the words of the system when its name server does', async () => {
     const server = await nameServer(() => ({ rcode: SERVER_FAILED }));
-    const resolveName = createNameLookup({ servers: server.servers, askSystem: hosts });
+    const resolveName = lookupOf(server.servers, hosts);
     const reasonFor = (hostname: string) => resolveName(hostname, waiting()).then(() => 'an answer', failureReason);
     expect(await reasonFor('hooks.example.com')).toBe('its name could not be looked up at the moment (EAI_AGAIN)');
     expect(await reasonFor('a..b.example.com')).toBe('its name does not resolve (ENOTFOUND)');
@@ -161,7 +164,7 @@ describe('one name', () => {
       given.abort(new Error('given up'));
       return null;
     });
-    const resolveName = createNameLookup({ servers: server.servers, askSystem: hosts });
+    const resolveName = lookupOf(server.servers, hosts);
     await expect(resolveName('hooks.example.com', given.signal)).rejects.toThrow('given up');
   });
 });

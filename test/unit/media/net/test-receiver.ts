@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { PATIENCE_MS } from '../../../../bench/harness/patience.ts';
 import { TEST_CERTIFICATE, TEST_CERTIFICATE_KEY } from './test-certificate.ts';
 
 export interface ReceivedRequest {
@@ -51,6 +52,8 @@ export async function startReceiver(answer: Answer, secure = false): Promise<Tes
   const server = secure
     ? https.createServer({ cert: TEST_CERTIFICATE, key: TEST_CERTIFICATE_KEY }, listener)
     : http.createServer(listener);
+  // Who counts connections must not find one closed because the machine was slow.
+  server.keepAliveTimeout = PATIENCE_MS;
   server.on('connection', (socket: Socket) => {
     connections++;
     sockets.add(socket);

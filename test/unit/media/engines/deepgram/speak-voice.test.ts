@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { SpeechChunk, TextToSpeech } from '../../../../../media/contract/engines.ts';
 import { engineOf, VOICES } from '../../../../../media/engines/registry.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { FakeDeepgramSpeech } from '../../../../support/providers/fake-deepgram-speech.ts';
 import { grantOf, KEY, providerBench, useOf } from '../../../../support/providers/provider-bench.ts';
 import { VirtualClock } from '../../../../support/virtual-clock.ts';
@@ -95,7 +96,7 @@ test('no socket of Aura is given more texts in a minute than it takes; Flux has 
 test('a socket lost before any sound: the text is said over another; in mid-text it fails, for nobody knows where', async () => {
   const { fake, voice } = await opened();
   const first = say(voice, 'Good morning.', AURA);
-  await expect.poll(() => fake.last?.told.length).toBe(2);
+  await eventually('its text and the order to speak it', () => fake.last?.told.length === 2);
   fake.last.end({ kind: 'closed', code: 1011, reason: 'NET-0000' });
   expect(bytesOf(await first)).toBe('Good morning.'.length * 50 * 8);
   const chunks: SpeechChunk[] = [];

@@ -1,42 +1,16 @@
-/** A chat endpoint on loopback behind the port, with time that can be skipped; for the port's suite and others. */
-import { systemClock } from '../../../../../media/contract/clock.ts';
+/** A chat endpoint on loopback behind the port, on a virtual clock; for the port's suite and others. */
 import { remoteModelOf } from '../../../../../media/engines/provider/remote-model.ts';
+import { VirtualClock } from '../../../../support/virtual-clock.ts';
 import type { ModelCase } from '../model-conformance.ts';
 import { grantOf, providerHarness } from '../provider-harness.ts';
 import { type PlayScene, startFakeChat } from './fake-chat-server.ts';
-
-/** Real time, of which as much as is wanted may pass at once. */
-export class SkippingClock {
-  #skippedMs = 0;
-  readonly #timers = new Set<{ atMs: number; run: () => void; cancel: () => void }>();
-  nowMs = () => systemClock.nowMs() + this.#skippedMs;
-  epochMs = () => systemClock.epochMs();
-  after(afterMs: number, run: () => void): () => void {
-    const fire = (): void => {
-      timer.cancel();
-      run();
-    };
-    const cancelReal = systemClock.after(afterMs, fire);
-    const cancel = (): void => {
-      this.#timers.delete(timer);
-      cancelReal();
-    };
-    const timer = { atMs: this.nowMs() + afterMs, run: fire, cancel };
-    this.#timers.add(timer);
-    return cancel;
-  }
-  skip(ms: number): void {
-    this.#skippedMs += ms;
-    for (const timer of [...this.#timers]) if (timer.atMs <= this.nowMs()) timer.run();
-  }
-}
 
 const CHAT = { service: 'openai-chat', play: undefined as PlayScene | undefined };
 
 /** `wire`: which protocol is spoken. */
 export async function chatCase(settings: Record<string, unknown> = { model: 'small' }, change = {}, wire = CHAT) {
   const server = await startFakeChat(wire.play);
-  const clock = new SkippingClock();
+  const clock = new VirtualClock();
   const harness = providerHarness({ clock });
   harness.grant('call-1', grantOf({ baseUrl: server.baseUrl, ...change }));
   const port = harness.connect();
@@ -46,7 +20,7 @@ export async function chatCase(settings: Record<string, unknown> = { model: 'sma
     scene: (scene) => server.scene(scene),
     requests: () => server.seen,
     async pass(ms) {
-      clock.skip(ms);
+      clock.advanceMs(ms);
       await new Promise((resolve) => setTimeout(resolve, 20));
     },
     die: () => port.close(),

@@ -2,6 +2,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newerProtocol } from '../../../../../bench/emulators/providers/newer-protocol.ts';
+import { PATIENCE_MS } from '../../../../../bench/harness/patience.ts';
 import type { ModelScene } from '../model-conformance.ts';
 
 export interface ChatRequestSeen {
@@ -37,6 +38,8 @@ export async function startFakeChat(play: PlayScene = playChat) {
       void play(response, now, ++answers);
     });
   });
+  // Who counts connections must not find one closed because the machine was slow.
+  server.keepAliveTimeout = PATIENCE_MS;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,

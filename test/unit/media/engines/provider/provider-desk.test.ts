@@ -34,6 +34,7 @@ const ECHO: ServiceKind = {
 };
 
 let harness: ProviderHarness;
+let clock: VirtualClock;
 afterEach(() => {
   harness.close();
   closed.length = 0;
@@ -59,7 +60,8 @@ const until = async (isTrue: () => boolean): Promise<void> => {
 };
 
 function echoLines(): ProviderLines {
-  harness = providerHarness({ services: [ECHO] });
+  clock = new VirtualClock();
+  harness = providerHarness({ services: [ECHO], clock });
   const port = harness.connect();
   return new ProviderLines(() => port, 'echo');
 }
@@ -107,11 +109,16 @@ test('a line is served with its call’s grant, both ways, until either ends it'
 test('a line that comes before its grant waits for it; one that never gets one is refused', async () => {
   const lines = echoLines();
   const early = open(lines);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => clock.pendingTimers === 1);
+  clock.advanceMs(999);
+  await settledLater();
   expect(early.said).toEqual([]);
   harness.grant('call-1', grantOf());
   await until(() => early.said.length === 1);
-  expect(await open(lines, 'call-2').over).toEqual(['no_connection', "the call has no connection 'main'"]);
+  const never = open(lines, 'call-2');
+  await until(() => clock.pendingTimers === 1);
+  clock.advanceMs(1_000);
+  expect(await never.over).toEqual(['no_connection', "the call has no connection 'main'"]);
   expect((await open(lines, 'call-1', 'hi', 'other').over)[0]).toBe('no_connection');
 });
 
@@ -128,7 +135,10 @@ test('what is revoked ends, of its call alone', async () => {
   expect(closed).toEqual(['call-1']);
   all[1].line.say('still');
   await until(() => all[1].said.length === 2);
-  expect((await open(lines).over)[0]).toBe('no_connection');
+  const late = open(lines);
+  await until(() => clock.pendingTimers === 1);
+  clock.advanceMs(1_000);
+  expect((await late.over)[0]).toBe('no_connection');
 });
 
 test('a service that throws costs its own line', async () => {
@@ -203,6 +213,8 @@ test('a request for which no successor comes has failed', async () => {
     over: (fault) => void overs.push(fault),
   });
   dead.port1.close();
+  // The death is heard of, and the successor looked for from now on.
+  await until(() => clock.pendingTimers === 1);
   for (let waitedMs = 0; waitedMs < 2_400; waitedMs += 100) {
     await settledLater();
     clock.advanceMs(100);

@@ -1,9 +1,11 @@
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createScoringHost } from '../../../../../media/io/threads/scoring-host.ts';
 
 const log = pino({ level: 'silent' });
 const memory = new SharedArrayBuffer(4);
+
+afterEach(() => void vi.useRealTimers());
 
 /** A thread of these lines; `told` holds what it was told, `word` the first memory's first number. */
 function threadOf(lines: string): URL {
@@ -39,6 +41,8 @@ test('a scoring thread is told to stop and ends by itself; that is no failure, a
   const own = new SharedArrayBuffer(4);
   let failures = 0;
   host.attach(0, {}, own, () => failures++);
+  // However long its thread takes to start and to end: what close() itself waits for it with is on the test's clock.
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
   await host.close();
   await host.close();
   expect(new Int32Array(own)[0]).toBe(2);

@@ -7,7 +7,6 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { LiveClient, type LiveClientOptions } from '../../../../../../bench/live-client/live-client.ts';
-import { systemClock } from '../../../../../../media/contract/clock.ts';
 import type { ClaimAnswer, ClaimRequest, ToControl } from '../../../../../../media/contract/link-messages.ts';
 import { LIVE_CLOSE_CODES, type LiveErrorCode } from '../../../../../../media/contract/live-session.ts';
 import { CallRegistry } from '../../../../../../media/io/call-registry.ts';
@@ -20,6 +19,7 @@ import type {
 import { loadUws } from '../../../../../../media/io/socket-server/uws-server.ts';
 import { createWsServer } from '../../../../../../media/io/socket-server/ws-server.ts';
 import { toneSetup } from '../../../../../support/tone-setup.ts';
+import { VirtualClock } from '../../../../../support/virtual-clock.ts';
 
 const ORIGIN = 'https://example.com';
 const uws = loadUws();
@@ -34,11 +34,13 @@ describe.each(servers)('/ws/live on %s', (_name, create) => {
   const told: ToControl[] = [];
   const claims: ClaimRequest[] = [];
   let calls = 0;
+  // No session is late, or stalled, because the machine is slow.
+  const clock = new VirtualClock();
   const registry = new CallRegistry({
     capacityCalls: 1000,
-    clock: systemClock,
+    clock,
     frameClock: new FrameClock({
-      clock: systemClock,
+      clock,
       afterTick: () => {},
     }),
     pool: {
@@ -80,7 +82,7 @@ describe.each(servers)('/ws/live on %s', (_name, create) => {
           registry,
           link: { claim },
           log: pino({ level: 'silent' }),
-          clock: systemClock,
+          clock,
           toControl: (message) => told.push(message),
           refused() {},
         }),
