@@ -59,26 +59,16 @@ export class CallClient {
   }
 
   /**
-   * Server-sent events of a call, from its beginning to its end: the generated client reads them as a list only. Told
-   * to come again later, it does, as every reader of such streams. An event without an id is not stored, or not yet:
-   * `stored` hears its id then. Returns whether the service said that it is the end; else the stream broke off.
+   * Server-sent events of a call, from its beginning to its end: the generated client reads them as a list only. An
+   * event without an id is not stored, or not yet: `stored` hears its id then. Returns whether the service said that it
+   * is the end; else the stream broke off.
    */
   async *follow(
     callUuid: string,
     signal: AbortSignal,
     stored = (_id: string): void => {},
   ): AsyncGenerator<FollowedEvent, boolean> {
-    const ask = (): Promise<Response> =>
-      fetch(`${this.#base}/api/developer/calls/${callUuid}/events`, {
-        headers: { authorization: `Bearer ${this.#apiKey}`, accept: 'text/event-stream' },
-        signal,
-      });
-    let answer = await ask();
-    for (let left = FOLLOW_TRIES; answer.status === 503 && left > 1; left--) {
-      await answer.body?.cancel();
-      await wait(1_000 * Number(answer.headers.get('retry-after') ?? 1), undefined, { signal });
-      answer = await ask();
-    }
+    const answer = await this.#openEvents(callUuid, signal);
     if (!answer.ok || !answer.body) throw new Error(`the event stream answered ${answer.status}`);
     let id: string | null = null;
     let isAtEnd = false;
@@ -95,6 +85,23 @@ export class CallClient {
       }
     }
     return isAtEnd;
+  }
+
+  /** Comes again, as every reader of such streams: told to do so later, or where the connection came to nothing. */
+  async #openEvents(callUuid: string, signal: AbortSignal): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.#apiKey}`, accept: 'text/event-stream' };
+    for (let left = FOLLOW_TRIES; ; left--) {
+      let afterSeconds = 1;
+      try {
+        const answer = await fetch(`${this.#base}/api/developer/calls/${callUuid}/events`, { headers, signal });
+        if (answer.status !== 503 || left === 1) return answer;
+        afterSeconds = Number(answer.headers.get('retry-after') ?? 1);
+        await answer.body?.cancel();
+      } catch (error) {
+        if (left === 1 || signal.aborted) throw error;
+      }
+      await wait(1_000 * afterSeconds, undefined, { signal });
+    }
   }
 
   /** Polls the log entry until `wanted` accepts it. */

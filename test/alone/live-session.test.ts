@@ -217,6 +217,24 @@ function turnAbout(lines: readonly string[]): string[] {
   return joined;
 }
 
+/**
+ * Each speaker's words in one piece. A busy machine's agent bridges a wait, or a move to another thread, behind which
+ * it goes on in its sentence or says it anew.
+ */
+function withoutBridges(lines: readonly string[]): string[] {
+  const bridges = [BRIDGE, ...FILLERS];
+  const own = lines.filter((line) => !bridges.some((bridge) => line === `agent: ${bridge}`));
+  return turnAbout(own.filter((line, at) => line !== own[at - 1])).map((line) => bridges.reduce(withoutBridge, line));
+}
+
+function withoutBridge(text: string, bridge: string): string {
+  return text.split(bridge).reduce((before, after) => {
+    const cut = /[^.?!]*$/.exec(before)![0].trim();
+    const isSaidAnew = cut !== '' && after.trim().startsWith(cut);
+    return `${isSaidAnew ? before.slice(0, before.lastIndexOf(cut)).trim() : before.trim()} ${after.trim()}`;
+  });
+}
+
 describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
   [
     'PCM 16 kHz in, PCM 24 kHz out',
@@ -240,9 +258,9 @@ describe.concurrent.each<[string, LiveAudio, LiveAudio]>([
     if (lines.some((line) => line.includes(BRIDGE) || line.includes(ASKED_AGAIN))) {
       expect(turnAbout(understood(lines))).toEqual([
         expect.stringMatching(/^agent: Hello.*table\?/),
-        'user: yes please',
+        expect.stringMatching(/^user: (\[unclear\] )?yes please$/),
         expect.stringMatching(/^agent: .*six in the evening.*street\..*else\?/),
-        'user: no thank you',
+        expect.stringMatching(/^user: (\[unclear\] )?no thank you$/),
         expect.stringMatching(/^agent: .*goodbye\.$/),
       ]);
     } else {
@@ -316,22 +334,13 @@ describe.concurrent('a visitor', () => {
     expect(call).toMatchObject({ name: 'page', arguments: {}, timeoutMs: 10_000 });
     client.send({ type: 'tool.result', toolCallId: call['toolCallId'], result: { title: 'pizza' } });
     await client.waitForType('session.ended');
-    // A busy machine's agent bridges a wait, or a move to another thread, behind which it says its sentence anew.
-    const bridges = [BRIDGE, ...FILLERS].map((line) => `agent: ${line}`);
-    const own = client.transcript.filter((line) => !bridges.includes(line));
-    const lines = own.filter((line, i) => line !== own[i - 1]);
-    expect(lines).toEqual([
-      'agent: Hello.',
-      'agent: Which order?',
+    expect(withoutBridges(client.transcript)).toEqual([
+      'agent: Hello. Which order?',
       'user: 42',
-      'agent: Let me see.',
-      'agent: Order 42 comes on Thursday.',
-      'agent: One moment.',
-      'agent: It does not answer.',
-      'agent: It is not allowed.',
-      'agent: It has moved.',
-      'agent: You look at pizza.',
-      'agent: Goodbye.',
+      [
+        'agent: Let me see. Order 42 comes on Thursday. One moment. It does not answer. It is not allowed.',
+        'It has moved. You look at pizza. Goodbye.',
+      ].join(' '),
     ]);
     expect(asked).toEqual(['/find', '/slow', '/moved']);
     const { callUuid } = await client.waitForType('session.ready');
