@@ -8,11 +8,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { PATIENCE_MS, patientAddress } from '../../bench/harness/patience.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { patientAddress } from '../../bench/harness/patience.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { startEmbeddedPostgres } from '../../src/supervisor/postgres/embedded-postgres.ts';
 import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
+import { administer } from './admin-database.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -29,17 +29,8 @@ const ROOM_BYTES = 2 * 1024 ** 3;
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await startServer();
   const server = postgres.connectionString.replace(/\/[^/]*$/, '');
-  const admin = openDatabase({
-    connectionString: patientAddress(postgres.connectionString),
-    maxConnections: 1,
-    answerLimitMs: PATIENCE_MS,
-    onIdleError: () => {},
-  });
-  // Beside others' load it takes longer than any statement of the service may, and without it no test runs.
-  await admin.query('SET statement_timeout = 0');
-  await admin.query('DROP DATABASE IF EXISTS parley_template');
-  await admin.query('CREATE DATABASE parley_template');
-  await admin.close();
+  const anew = ['DROP DATABASE IF EXISTS parley_template', 'CREATE DATABASE parley_template'];
+  await administer(postgres.connectionString, ...anew);
   await migrate(patientAddress(`${server}/parley_template`));
   project.provide('databaseServer', server);
   return postgres.stop;

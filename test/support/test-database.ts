@@ -1,9 +1,10 @@
 /** A fresh, migrated database for one test file, on the run's shared PostgreSQL. */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { PATIENCE_MS, patientAddress } from '../../bench/harness/patience.ts';
+import { patientAddress } from '../../bench/harness/patience.ts';
 import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import { administer } from './admin-database.ts';
 
 export interface TestDatabase {
   connectionString: string;
@@ -14,21 +15,7 @@ export interface TestDatabase {
 export async function createTestDatabase(template = 'parley_template'): Promise<TestDatabase> {
   const server = inject('databaseServer');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const run = async (sql: string): Promise<void> => {
-    const admin = openDatabase({
-      connectionString: patientAddress(`${server}/parley`),
-      maxConnections: 1,
-      answerLimitMs: PATIENCE_MS,
-      onIdleError: () => {},
-    });
-    try {
-      // On a busy machine a copy of the template takes longer than any statement of the service may.
-      await admin.query('SET statement_timeout = 0');
-      await admin.query(sql);
-    } finally {
-      await admin.close();
-    }
-  };
+  const run = (sql: string): Promise<void> => administer(`${server}/parley`, sql);
   await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   return {
     connectionString: patientAddress(`${server}/${name}`),

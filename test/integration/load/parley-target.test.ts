@@ -60,6 +60,8 @@ afterAll(async () => {
 
 /** How late the tool is on a busy machine is not what these are about. */
 const UNHURRIED = ['--limit-ms', '10000'];
+/** Sooner than a phone here would stop ringing by itself. */
+const TOLD_WITHIN_MS = 25_000;
 /** From the answer on: by then its stream is there on a busy machine too. */
 const PHONE = { name: 'phone', ringSeconds: 0.1, lengthSeconds: 8, talk: { kind: 'on-off' } };
 
@@ -72,8 +74,6 @@ const bench = (args: readonly string[], interruptAt?: RegExp) =>
 const replaced = (option: string, value: string): string[] =>
   deployment.map((word, at) => (deployment[at - 1] === option ? value : word));
 
-/** Sooner than a phone here would stop ringing by itself, or a call without sound be given up. */
-const TOLD_WITHIN_MS = 25_000;
 /** In the target's own log: none may, once the tool has ended and the target has taken in what it was told. */
 async function noCallGoesOn(): Promise<void> {
   await eventually(

@@ -8,7 +8,7 @@ import type { SocketExchange } from '../provider.ts';
 import { type ApiError, closeWithError } from './api-error.ts';
 import { type ClientMessage, readClientMessage } from './client-message.ts';
 import { Context, SETTINGS_CHANGED } from './context.ts';
-import { inactivityError } from './inactivity.ts';
+import { inactivityError } from './inactivity-error.ts';
 import type { SocketOptions } from './socket-options.ts';
 import type { SocketParameters } from './socket-parameters.ts';
 
