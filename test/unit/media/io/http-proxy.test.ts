@@ -439,18 +439,26 @@ describe.each(kinds)('the HTTP proxy on %s', (kind) => {
   });
 
   test('a body that does not come on in time is answered 408, and its connection closed', async () => {
-    const strict = roomOf({ bodyMs: 300 });
+    const clock = new VirtualClock();
+    const strict = roomOf({ bodyMs: 1_000 }, clock);
     const hasty = createHttpProxy({ socketPath, maxBodyBytes: 100_000, room: strict, ...LIMITS });
     const unhurried = proxy;
     proxy = hasty;
+    let begun = 0;
     let aborted = 0;
     handler = (req) => {
+      begun++;
       req.on('error', () => {});
       req.on('close', () => aborted++);
     };
     try {
-      for (const path of [EMBED, '/streamed']) {
+      // The first is gathered here, and control never hears of it.
+      for (const [path, told] of [[EMBED, 0] as const, ['/streamed', 1] as const]) {
         const one = raw(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{`);
+        await settle(() => strict.openBodies() === 1 && begun === told);
+        clock.advanceMs(900);
+        expect(strict.openBodies()).toBe(1);
+        clock.advanceMs(400);
         await settle(() => one.isClosed());
         expect(one.said()).toMatch(/^HTTP\/1\.1 408 /);
         expect(one.said()).toMatch(/\r\nx-error-code: body_too_slow\r\n/i);
