@@ -24,15 +24,18 @@ test.each([
   expect(limitsIn(address)).toMatchObject({ statementMs, answerMs });
 });
 
-test('the server knows how long a statement may take', async () => {
+test.each([
+  ['', '10s'],
+  ['statement_timeout=34567', '34567ms'],
+])('the server knows how long a statement may take: %s', async (said, expected) => {
   const made = await openTestDatabase();
   const database = openDatabase({
-    connectionString: made.connectionString.replace(/statement_timeout=\d+/, 'statement_timeout=34567'),
+    connectionString: made.connectionString.replace(/statement_timeout=\d+/, said),
     maxConnections: 1,
     onIdleError: () => {},
   });
   const shown = await database.query('SHOW statement_timeout');
   await database.close();
   await made.close();
-  expect(shown).toEqual([{ statement_timeout: '34567ms' }]);
+  expect(shown).toEqual([{ statement_timeout: expected }]);
 });
