@@ -6,7 +6,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readNames, readOptions } from '../harness/options.ts';
+import { readNames, readNumber, readOptions } from '../harness/options.ts';
 import { EXIT } from '../load/run/exit-code.ts';
 import { cardOf } from './card.ts';
 import { type DensityResult, densitySchema } from './density-result.ts';
@@ -53,12 +53,8 @@ function write(result: DensityResult): void {
   process.stdout.write(`written: ${values.out}\nwritten: ${jsonOf(values.out)}\n`);
 }
 
-function numberOf(option: 'repetitions' | 'knee-repetitions', least: number): number {
-  const number = Number(values[option]);
-  if (Number.isInteger(number) && number >= least) return number;
-  say(`--${option} ${values[option]}: write a whole number from ${least} on`);
-  process.exit(EXIT.wrongUse);
-}
+const countOf = (option: 'repetitions' | 'knee-repetitions', least: number): number =>
+  readNumber(option, values[option], { least, isWhole: true });
 
 if (values.from !== undefined) {
   write(densitySchema.parse(JSON.parse(readFileSync(values.from, 'utf8'))));
@@ -71,8 +67,8 @@ process.once('SIGTERM', () => stopped.abort());
 try {
   const result = await measureDensity({
     kinds: KINDS.filter(({ id }) => rows.includes(id)),
-    repetitions: values.quick ? 1 : numberOf('repetitions', 1),
-    kneeRepetitions: values.quick ? 0 : numberOf('knee-repetitions', 0),
+    repetitions: values.quick ? 1 : countOf('repetitions', 1),
+    kneeRepetitions: values.quick ? 0 : countOf('knee-repetitions', 0),
     isQuick: values.quick,
     withSockets: !values['no-sockets'],
     withMemory: !values.quick,

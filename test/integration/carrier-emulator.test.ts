@@ -20,6 +20,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** A file of people who say nothing. */
+function silent(): string {
+  const file = join(folder, 'personas.json');
+  writeFileSync(file, JSON.stringify([{ kind: 'silent', name: 'Busy', number: '+15550100009', outcome: 'busy' }]));
+  return file;
+}
+
 function start(...args: string[]): AsyncIterableIterator<string> {
   child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   return createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
@@ -27,12 +34,7 @@ function start(...args: string[]): AsyncIterableIterator<string> {
 
 describe('the carrier emulator as a process', () => {
   test('prints one JSON line per event, serves calls, and ends with code 0 at SIGTERM', async () => {
-    const personas = join(folder, 'personas.json');
-    writeFileSync(
-      personas,
-      JSON.stringify([{ kind: 'silent', name: 'Busy', number: '+15550100009', outcome: 'busy' }]),
-    );
-    const lines = start('--auth-id', 'MATEST', '--auth-token', SECRET, '--personas', personas);
+    const lines = start('--auth-id', 'MATEST', '--auth-token', SECRET, '--personas', silent());
     const seen: string[] = [];
     const next = async (): Promise<Record<string, unknown>> => {
       const { value } = await lines.next();
@@ -60,14 +62,18 @@ describe('the carrier emulator as a process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('an option that it does not have ends it with code 2 and the list of those that it has', async () => {
-    start('--auth-toke', SECRET);
+  test.each([
+    ['an option that it does not have', ['--auth-toke', SECRET], '--auth-token <token>'],
+    ['a limit that is none', ['--limit-requests', 'ten'], "--limit-requests takes a whole number from 1 on, not 'ten'"],
+    ['a time that is none', ['--handshake-timeout-ms', '0'], '--handshake-timeout-ms takes a whole number from 1 on'],
+  ])('%s ends it with code 2, and it says what it takes', async (_what, args, expected) => {
+    start('--personas', silent(), ...args);
     let errors = '';
     child.stderr!.on('data', (chunk) => {
       errors += chunk;
     });
     const [code] = await once(child, 'close');
     expect(code).toBe(2);
-    expect(errors).toContain('--auth-token <token>');
+    expect(errors).toContain(expected);
   });
 });

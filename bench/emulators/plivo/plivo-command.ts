@@ -1,9 +1,11 @@
 /** The command line of Plivo's emulator: its account, and what Plivo does differently from one account to another. */
 import { EMULATED_ACCOUNTS } from '../../../src/carriers/emulated-account.ts';
+import { readNumber } from '../../harness/options.ts';
 import { emulatorCommand } from '../emulator-command.ts';
 import { startPlivoEmulator } from './plivo-emulator.ts';
 
 const ACCOUNT = EMULATED_ACCOUNTS.plivo;
+const COUNT = { least: 1, isWhole: true };
 
 export const plivoCommand = emulatorCommand({
   options: {
@@ -33,8 +35,8 @@ export const plivoCommand = emulatorCommand({
       sameUuids: !own['different-uuids'],
       upgradeSignedAs: own['upgrade-signed-as'] === 'https' ? 'https' : 'dialled',
       ...(ownNumbers === undefined ? {} : { ownNumbers }),
-      ...(limit === undefined ? {} : { requestsPer5Seconds: Number(limit) }),
-      ...(handshake === undefined ? {} : { handshakeTimeoutMs: Number(handshake) }),
+      ...(limit === undefined ? {} : { requestsPer5Seconds: readNumber('limit-requests', limit, COUNT) }),
+      ...(handshake === undefined ? {} : { handshakeTimeoutMs: readNumber('handshake-timeout-ms', handshake, COUNT) }),
     });
   },
 });
