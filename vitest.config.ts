@@ -37,7 +37,7 @@ const VISITS = ['conversation', 'free-conversation', 'console-listening'].map((n
  * They wait for most of their time, for calls, timers and ends, in many tests one after the other: `npm test` runs them
  * beside what only computes. Behind it, they left the processor idle.
  */
-const WAITS = ['load/*', 'call-cost', 'placements', 'providers/conformance'].map(
+const WAITS = ['load/*', 'call-cost', 'placements', 'providers/conformance', 'two-nodes', 'emulators/deepgram'].map(
   (name) => `test/integration/${name}.test.ts`,
 );
 
