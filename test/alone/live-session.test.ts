@@ -141,7 +141,11 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Again where this process stood still for the seconds that a socket may be without its start. */
+/** In all of the file: a start that goes missing now and then is no slow machine. */
+const MOST_STANDSTILLS = 2;
+let standstills = 0;
+
+/** Again where a process stood still for the seconds that a socket may be without its start. */
 async function connect(change: Partial<LiveClientOptions> = {}, access = web): Promise<LiveClient> {
   for (;;) {
     const token = await access.token();
@@ -152,7 +156,8 @@ async function connect(change: Partial<LiveClientOptions> = {}, access = web): P
       return client;
     }
     const codes = client.messages.map(({ type, code }) => code ?? type);
-    if (!codes.includes('start_timeout')) throw new Error(`closed with ${client.closeCode} after ${codes.join(' ')}`);
+    if (!codes.includes('start_timeout') || ++standstills > MOST_STANDSTILLS)
+      throw new Error(`closed with ${client.closeCode} after ${codes.join(' ')}`);
   }
 }
 

@@ -29,6 +29,8 @@ export interface ClientOutcome {
   errorCode: string | null;
   callUuids: ReadonlySet<string>;
   requests: number;
+  /** From the first request to the last answer. */
+  tookMs: number;
 }
 
 const REPEATED = new Set([409, 429, 500, 503]);
@@ -41,6 +43,7 @@ export async function placeAsClient(
   { giveUpAtMs, answerLimitMs }: Patience,
 ): Promise<ClientOutcome> {
   const callUuids = new Set<string>();
+  const beganAtMs = performance.now();
   for (let requests = 1; ; requests++) {
     const limit = answerLimitMs === undefined ? {} : { signal: AbortSignal.timeout(answerLimitMs) };
     const answer = await client.place({ ...body, to: number }, { idempotencyKey, ...limit }).catch(() => null);
@@ -56,6 +59,7 @@ export async function placeAsClient(
         errorCode: answer?.headers.get('x-error-code') ?? null,
         callUuids,
         requests,
+        tookMs: performance.now() - beganAtMs,
       };
     }
     await wait(pauseMs(answer));

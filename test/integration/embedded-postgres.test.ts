@@ -82,6 +82,21 @@ test('a postmaster that is killed comes back by itself at the same address', asy
   await postgres.stop();
 });
 
+test.each([
+  ['before it opens its port', 'global/pg_control'],
+  ['behind its open port, reading its log again', 'pg_wal'],
+])('one that cannot start is told at once: %s', async (_when, lost) => {
+  const dataDir = newDataDir();
+  const first = await startEmbeddedPostgres({ dataDir, log: () => {} });
+  await first.stop();
+  rmSync(join(placeDatabase(dataDir).home, 'cluster', lost), { recursive: true });
+  const lines: string[] = [];
+  const second = startEmbeddedPostgres({ dataDir, log: (line) => lines.push(line) });
+  await expect(second).rejects.toThrow(/^PostgreSQL ended at once \(code \d+\); its log folder says why\.$/);
+  // It is not tried again and again until the time is over.
+  expect(lines).toEqual([]);
+});
+
 test('a data folder that a living Parley holds is refused, with the way out', async () => {
   const dataDir = newDataDir();
   const script = `

@@ -169,11 +169,12 @@ async function metrics(): Promise<string> {
   return (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
 }
 
+/** With those of the database too, which has two seconds for its answer. */
 async function metricsWith(pattern: RegExp): Promise<string> {
   let text = '';
   const look = async (): Promise<boolean> => {
     text = await metrics();
-    return pattern.test(text);
+    return pattern.test(text) && /^parley_database_up\{.*\} 1$/m.test(text);
   };
   await eventually(String(pattern), look, { story: () => text });
   return text;

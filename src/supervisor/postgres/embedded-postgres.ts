@@ -7,9 +7,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, connect as netConnect, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { installPostgresBinaries } from './binaries.ts';
+import { firstStart } from './first-start.ts';
 import { type DatabasePlacement, placeDatabase } from './placement.ts';
 
 export interface EmbeddedPostgresOptions {
@@ -31,13 +33,9 @@ export interface EmbeddedPostgres {
 
 const DATABASE = 'parley';
 const VOLATILE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '128MB' };
-/** As long as pg_ctl waits: a slow disk, or a long log to read again, is no fault. One that ends is told at once. */
-const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 10_000;
 const RESTART_AFTER_MS = 200;
 const POLL_MS = 25;
-
-const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const placed = placeDatabase(options.dataDir);
@@ -50,35 +48,33 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const port = await choosePort(join(placement.home, 'port'));
 
   let child: ChildProcess | undefined;
+  let starting = true;
   let stopping = false;
   const launch = (): void => {
     child = runPostmaster(programs, cluster, port, placement, options);
     child.once('exit', (code, signal) => {
-      if (stopping) return;
+      // One that ends while it starts would end again.
+      if (stopping || starting) return;
       options.log(`PostgreSQL ended (${signal ?? `code ${code}`}); starting it again`);
       setTimeout(() => !stopping && launch(), RESTART_AFTER_MS);
     });
   };
-  launch();
-  try {
-    await waitForPort(port, () => child?.exitCode ?? null);
-  } catch (error) {
+  const stop = async (): Promise<void> => {
+    if (stopping) return;
     stopping = true;
-    child?.kill('SIGINT');
+    await endProcess(child);
+    rmSync(join(placement.home, 'owner.pid'), { force: true });
+  };
+  launch();
+  const server = `postgresql://parley:${password}@127.0.0.1:${port}`;
+  try {
+    await firstStart({ port, server, database: DATABASE, ended: () => endOf(child) });
+    starting = false;
+  } catch (error) {
+    await stop();
     throw error;
   }
-  const server = `postgresql://parley:${password}@127.0.0.1:${port}`;
-  await createDatabase(server);
-  return {
-    connectionString: `${server}/${DATABASE}`,
-    pid: () => child?.pid,
-    async stop() {
-      if (stopping) return;
-      stopping = true;
-      await endProcess(child);
-      rmSync(join(placement.home, 'owner.pid'), { force: true });
-    },
-  };
+  return { connectionString: `${server}/${DATABASE}`, pid: () => child?.pid, stop };
 }
 
 /** Takes the home folder for this process; refuses when another living Parley holds it. */
@@ -232,37 +228,10 @@ function endWithParent(pid: number, child: ChildProcess): void {
   child.once('exit', () => watch.kill('SIGKILL'));
 }
 
-async function waitForPort(port: number, exitCode: () => number | null): Promise<void> {
-  for (let waitedMs = 0; waitedMs < START_LIMIT_MS; waitedMs += POLL_MS) {
-    if (exitCode() !== null) throw new Error(`PostgreSQL ended at once (code ${exitCode()}); its log folder says why.`);
-    const isOpen = await new Promise<boolean>((done) => {
-      const socket = netConnect({ port, host: '127.0.0.1' }, () => done(true));
-      socket.once('error', () => done(false)).once('connect', () => socket.destroy());
-    });
-    if (isOpen) return;
-    await sleep(POLL_MS);
-  }
-  throw new Error(`PostgreSQL did not open its port within ${START_LIMIT_MS} ms.`);
-}
-
-/** Makes Parley's database on first start; waits out the moments in which the server is "starting up". */
-async function createDatabase(server: string): Promise<void> {
-  const { openDatabase } = await import('../../store/database.ts');
-  const database = openDatabase({ connectionString: `${server}/postgres`, maxConnections: 1, onIdleError: () => {} });
-  try {
-    for (let waitedMs = 0; ; waitedMs += 100) {
-      try {
-        const found = await database.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
-        if (found.length === 0) await database.query(`CREATE DATABASE ${DATABASE}`);
-        return;
-      } catch (error) {
-        if (waitedMs >= START_LIMIT_MS) throw error;
-        await sleep(100);
-      }
-    }
-  } finally {
-    await database.close();
-  }
+function endOf(child: ChildProcess | undefined): string | null {
+  const { exitCode = null, signalCode = null } = child ?? {};
+  if (signalCode !== null) return signalCode;
+  return exitCode === null ? null : `code ${exitCode}`;
 }
 
 async function endProcess(child: ChildProcess | undefined): Promise<void> {

@@ -5,12 +5,13 @@ import { planPlacements, WAYS, type Way } from '../../fault/placements/plan.ts';
 import { type Dialled, type Ended, faultsOfRun, type PlacementOutcome } from '../../fault/placements/verdict.ts';
 
 const NUMBER = '+14155000001';
-const outcome = (way: Way, httpStatus: number, callUuids = ['call-1']): PlacementOutcome => ({
+const outcome = (way: Way, httpStatus: number, callUuids = ['call-1'], tookMs = 40): PlacementOutcome => ({
   planned: { number: NUMBER, way, idempotencyKey: null },
   httpStatus,
   errorCode: null,
   callUuids: new Set(callUuids),
   requests: 1,
+  tookMs,
 });
 const rung = (hangupName: string | null): Dialled => ({ to: NUMBER.slice(1), hangupName });
 const ends = (terminalEvents: number): Map<string, Ended> =>
@@ -29,7 +30,14 @@ describe('faultsOfRun', () => {
     ],
     ['a number never dialled', outcome('accepted', 200), [], ends(1), /never dialled/],
     ['told 500, and rings on', outcome('late', 500), [rung('Declined')], ends(1), /rang on after .* 500: Declined/],
-    ['an ordinary one told 500 late, and busy', outcome('accepted', 500), [rung('Busy Line')], ends(1), null],
+    [
+      'an ordinary one told 500 late, and busy',
+      outcome('accepted', 500, ['call-1'], 5_001),
+      [rung('Busy Line')],
+      ends(1),
+      null,
+    ],
+    ['an ordinary one told 500 soon', outcome('accepted', 500), [rung('Busy Line')], ends(1), /rang on .* Busy Line/],
     ['an ordinary one told 500, and rings', outcome('accepted', 500), [rung(null)], ends(1), /still rings/],
     ['told 500, and rings still', outcome('late', 500), [rung(null)], ends(1), /still rings/],
     ['told 200, and cancelled', outcome('late', 200), [rung('Cancelled')], ends(1), /cancelled although/],

@@ -157,6 +157,7 @@ describe.skipIf(redisServer === null)(redisServer === null ? `a real Redis: ${NO
       server.resume();
       await backToRedis();
       expect(await passed('b')).toBeLessThanOrEqual(3);
+      await passedByRedis('before it dies');
 
       await server.kill();
       expect(await passed('c')).toBe(3);
