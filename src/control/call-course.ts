@@ -80,6 +80,7 @@ export function createCallCourse(
     isDraining: parts.isDraining,
     roomElsewhere: parts.places.landing.roomElsewhere,
     hasRoom: pool.hasRoom,
+    isCounted: config.admission === 'counted',
     isOverloaded: overload.isOverloaded,
     isMeasuredRoom: () => room.has('api'),
   });

@@ -11,6 +11,8 @@ export function createCallAdmission(asked: {
   roomElsewhere(): number;
   /** A media process takes calls, here or there. */
   hasRoom(): boolean;
+  /** Calls are counted and nothing else: what is measured, by this process of itself too, refuses none. */
+  isCounted: boolean;
   isOverloaded(): boolean;
   /** By what media processes measure. */
   isMeasuredRoom(): boolean;
@@ -19,6 +21,7 @@ export function createCallAdmission(asked: {
     state() {
       if (asked.isDraining() && asked.roomElsewhere() < 1) return 'draining';
       if (!asked.hasRoom()) return 'no_capacity';
+      if (asked.isCounted) return 'open';
       return asked.isOverloaded() || !asked.isMeasuredRoom() ? 'overloaded' : 'open';
     },
   };

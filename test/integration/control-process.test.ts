@@ -63,6 +63,8 @@ function launch(environment: Record<string, string> = {}): Control {
       PARLEY_RUN_DIR: runDir,
       CARRIER_API_BASE_PLIVO: `http://127.0.0.1:${port}`,
       PARLEY_LOG_LEVEL: 'debug',
+      // A machine that is busy refuses no call here.
+      PARLEY_ADMISSION: 'counted',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

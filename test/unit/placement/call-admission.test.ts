@@ -2,13 +2,24 @@
 import { expect, test } from 'vitest';
 import { createCallAdmission } from '../../../src/placement/call-admission.ts';
 
-const WELL = { isDraining: false, roomElsewhere: 0, hasRoom: true, isOverloaded: false, isMeasuredRoom: true };
+const WELL = {
+  isDraining: false,
+  roomElsewhere: 0,
+  hasRoom: true,
+  isCounted: false,
+  isOverloaded: false,
+  isMeasuredRoom: true,
+};
+const LATE = { isOverloaded: true, isMeasuredRoom: false };
 
 test.each([
   ['open', {}],
   ['no_capacity', { hasRoom: false }],
   ['overloaded', { isOverloaded: true }],
   ['overloaded', { isMeasuredRoom: false }],
+  ['open', { isCounted: true, ...LATE }],
+  ['no_capacity', { isCounted: true, hasRoom: false }],
+  ['draining', { isCounted: true, isDraining: true }],
   ['draining', { isDraining: true }],
   ['draining', { isDraining: true, isOverloaded: true }],
   ['open', { isDraining: true, roomElsewhere: 1 }],
@@ -19,6 +30,7 @@ test.each([
     isDraining: () => now.isDraining,
     roomElsewhere: () => now.roomElsewhere,
     hasRoom: () => now.hasRoom,
+    isCounted: now.isCounted,
     isOverloaded: () => now.isOverloaded,
     isMeasuredRoom: () => now.isMeasuredRoom,
   });
