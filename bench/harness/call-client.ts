@@ -5,6 +5,7 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Agent, fetch as undiciFetch } from 'undici';
 import {
   type Call,
   type CallEvent,
@@ -27,6 +28,14 @@ export interface PlacedCall {
 /** `id`: null for what stands in no log, such as partial words. */
 export type FollowedEvent = Omit<CallEvent, 'id'> & { id: string | null };
 
+/**
+ * A connection for each: one that has been idle may be closed by the service in the moment in which it is used again,
+ * and a placement without a key is not repeated.
+ */
+const ONE_EACH = new Agent({ pipelining: 0 });
+const placingFetch = ((url: string, init: object = {}): unknown =>
+  undiciFetch(url, { ...init, dispatcher: ONE_EACH })) as unknown as typeof fetch;
+
 /** What comes soon is seen soon; who waits for a whole conversation does not ask five times a second. */
 const POLL_MS = { first: 200, more: 25, most: 500 };
 /** Of an event stream whose service says that it comes back. */
@@ -36,17 +45,20 @@ export class CallClient {
   readonly #base: string;
   readonly #apiKey: string;
   readonly #client: ParleyClient;
+  readonly #placing: ParleyClient;
 
   constructor(base: string, apiKey: string) {
     this.#base = base;
     this.#apiKey = apiKey;
-    this.#client = createParleyClient({ baseUrl: base, apiKey, retries: 0, timeoutMs: PATIENCE_MS });
+    const settings = { baseUrl: base, apiKey, retries: 0, timeoutMs: PATIENCE_MS };
+    this.#client = createParleyClient(settings);
+    this.#placing = createParleyClient({ ...settings, fetch: placingFetch });
   }
 
   /** Without an `idempotencyKey` none is sent. Rejects only when there was no answer. */
   async place(body: OutboundCall, options: RequestOptions = {}): Promise<PlacedCall> {
     try {
-      const { status, headers, data } = await this.#client.placeCall({ body }, { idempotencyKey: null, ...options });
+      const { status, headers, data } = await this.#placing.placeCall({ body }, { idempotencyKey: null, ...options });
       return { httpStatus: status, headers, body: data };
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;

@@ -1,19 +1,21 @@
 /**
  * A carrier's media socket wants its call: who it is, whether the carrier signed, and whether it is the first. The
- * token is burned on the locked row, so of any number of claims one wins; what the winner gets is in
- * `src/lifecycle/claimed-stream.ts`. Asked by media over the link (`media-peer.ts`).
+ * token is burned on the locked row, so of any number of claims one wins, and wins again where its answer came too late
+ * for its socket; what the winner gets is in `src/lifecycle/claimed-stream.ts`. Asked by media over the link
+ * (`media-peer.ts`).
  */
 import type { Logger } from 'pino';
 import { formatAtCarrier } from '../../media/contract/carriers.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../media/contract/link-messages.ts';
 import { CallChange } from '../calls/call-change.ts';
-import { lockCall } from '../calls/call-row.ts';
+import { type CallRow, lockCall } from '../calls/call-row.ts';
 import { createAgentReader } from '../calls/call-setup.ts';
 import { mayTalk } from '../lifecycle/carrier-report.ts';
 import { type ClaimedStreamDeps, type ClaimingRun, setupOfStream, takeStream } from '../lifecycle/claimed-stream.ts';
 import type { DialledCalls } from '../lifecycle/dialled-calls.ts';
 import type { LineCarriers } from '../lifecycle/line-carriers.ts';
 import { sha256OfToken } from '../lifecycle/stream-token.ts';
+import { lockRecordings, streamNeverBegan } from '../recordings/recording-rows.ts';
 
 interface ClaimDeps extends ClaimedStreamDeps {
   log: Logger;
@@ -54,8 +56,10 @@ export function createClaimStream(deps: ClaimDeps): ClaimStream {
     const nowEpochMs = clock.epochMs();
     const won = await database.transaction(async (tx) => {
       const call = await lockCall(tx, seen.callUuid);
-      if (call === undefined || !mayTalk(call) || call.mediaTokenUsedAt !== null) return null;
+      if (call === undefined || !mayTalk(call) || !isFree(call, run, claim)) return null;
       if (call.mediaTokenSha256?.equals(tokenSha256) !== true) return null;
+      // No recording comes of what was given up.
+      if (call.mediaTokenUsedAt !== null) await streamNeverBegan(tx, await lockRecordings(tx, call.callUuid), call);
       const change = new CallChange(call).set({ mediaTokenUsedAt: new Date(nowEpochMs) });
       return takeStream(tx, sealer, { run, change, nowEpochMs });
     });
@@ -63,6 +67,14 @@ export function createClaimStream(deps: ClaimDeps): ClaimStream {
     const leg = { carrierCallId: won.call.carrierCallId, format: formatAtCarrier(won.call.carrier) };
     return { ok: true, setup: await setupOfStream(deps, won, agent, leg) };
   };
+}
+
+/**
+ * Nobody has come with the token, or what came of it reached nobody: the run that has the call gave that claim up, and
+ * its carrier dials again. The epoch rises again, so what is still said of the one that was given up says nothing.
+ */
+function isFree(call: CallRow, { runId }: ClaimingRun, { isAgain = false }: ClaimRequest): boolean {
+  return call.mediaTokenUsedAt === null || (isAgain && call.ownerRun === runId);
 }
 
 /** As the carrier signed it: below the node's own address, or below the public one. */

@@ -33,6 +33,7 @@ export async function claimCall(
   token: string,
   mediaId = 'media-1',
   change: Partial<Parameters<typeof createClaimStream>[0]> = {},
+  asked: { isAgain?: boolean } = {},
 ): ReturnType<ClaimStream> {
   const deps = {
     ...h,
@@ -45,7 +46,7 @@ export async function claimCall(
   const url = `/media/plivo/${token}`;
   return createClaimStream(deps)(
     { runId: mediaId, mediaId },
-    { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} },
+    { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {}, ...asked },
   );
 }
 

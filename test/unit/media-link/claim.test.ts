@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readRecordings } from '../../../src/recordings/recording-rows.ts';
 import { createHarness, type Harness } from '../lifecycle/harness.ts';
 import { answerCall, claimCall, placedCall } from '../lifecycle/talk.ts';
 
@@ -101,6 +102,37 @@ describe('claiming a media stream', () => {
     expect(answers.filter((answer) => answer.ok)).toHaveLength(1);
     expect(answers.flatMap((answer) => (answer.ok ? [] : [answer.httpStatus]))).toEqual(Array(7).fill(409));
     expect((await h.call(callUuid)).epoch).toBe(1);
+  });
+
+  test('who gave a claim up and comes again gets the call anew, in the run that has it alone, and signed', async () => {
+    const callUuid = await placedCall(h);
+    const token = await answerCall(h, callUuid);
+    const claim = (run: string, isAgain?: boolean) =>
+      claimCall(h, token, run, {}, isAgain === undefined ? {} : { isAgain });
+    expect(await claim('media-1')).toMatchObject({ ok: true, setup: { epoch: 1 } });
+    expect(await claim('media-1')).toMatchObject({ ok: false, httpStatus: 409 });
+    expect(await claim('media-2', true)).toMatchObject({ ok: false, httpStatus: 409 });
+    h.carrier.upgrade = 'bad';
+    expect(await claim('media-1', true)).toMatchObject({ ok: false, httpStatus: 403 });
+    h.carrier.upgrade = 'ok';
+    expect(await claim('media-1', true)).toMatchObject({ ok: true, setup: { callUuid, epoch: 2, checkpoint: null } });
+
+    // The yes that came too late is given back, and says nothing of the stream that there is.
+    const givenBack = (epoch: number) =>
+      h.messages.handle([
+        { type: 'media.stopped', callUuid, epoch, why: 'socket_closed', durationMs: 0, latencies: [] },
+      ]);
+    await givenBack(1);
+    expect(await h.call(callUuid)).toMatchObject({ epoch: 2, ownerRun: 'media-1', mediaStoppedAt: null });
+    const recordings = await readRecordings(h.database, callUuid);
+    expect(recordings.map(({ epoch, state }) => [epoch, state])).toEqual([
+      [1, 'failed'],
+      [2, 'recording'],
+    ]);
+    // Given back before it comes again: the same.
+    await givenBack(2);
+    expect(await claim('media-1', true)).toMatchObject({ ok: true, setup: { epoch: 3 } });
+    expect(await h.call(callUuid)).toMatchObject({ epoch: 3, mediaStoppedAt: null, status: 'in_progress' });
   });
 
   test('a token that names no call is 401', async () => {
