@@ -64,10 +64,6 @@ export interface ClaimRequest {
   host: string;
   /** Lower-case names; only those that a signature check needs. */
   headers: Record<string, string>;
-  /**
-   * True: this process gave up an earlier claim of the token, and has no socket for what it may have been given since.
-   */
-  isAgain?: boolean;
   /** With `carrier` "web": a socket at `/ws/live`; `token` is a session's or a resume token. */
   live?: LiveUpgradeRequest;
 }

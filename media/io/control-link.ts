@@ -11,7 +11,6 @@ import { createBackoff } from '../contract/backoff.ts';
 import { type Clock, every, pause } from '../contract/clock.ts';
 import { MOST_LINE_BYTES, ReliableLink } from '../contract/link.ts';
 import type { ClaimAnswer, ClaimRequest, ToControl, ToMedia } from '../contract/link-messages.ts';
-import { LateClaims } from './late-claims.ts';
 
 const SPOOL_MESSAGES = 50_000;
 const CLAIM_LIMIT_MS = 3000;
@@ -68,7 +67,6 @@ class Link implements ControlLink {
   readonly #options: ControlLinkOptions;
   readonly #reliable: ReliableLink<ToControl, ToMedia>;
   readonly #claims = new Map<number, PendingClaim>();
-  readonly #late: LateClaims;
   #socket: Socket | null = null;
   #received: Buffer[] = [];
   #receivedBytes = 0;
@@ -82,7 +80,6 @@ class Link implements ControlLink {
 
   constructor(options: ControlLinkOptions) {
     this.#options = options;
-    this.#late = new LateClaims(options.clock);
     this.#reliable = new ReliableLink<ToControl, ToMedia>({
       runId: randomUUID(),
       capacity: SPOOL_MESSAGES,
@@ -121,19 +118,16 @@ class Link implements ControlLink {
   claim(claim: ClaimRequest): Promise<ClaimAnswer> {
     return new Promise((resolve) => {
       const requestId = this.#nextRequestId++;
-      const isAgain = this.#late.take(claim.token);
       const cancel = this.#options.clock.after(CLAIM_LIMIT_MS, () =>
         pending.settle({ ok: false, httpStatus: 503, why: `control did not answer in ${CLAIM_LIMIT_MS} ms` }),
       );
       const pending: PendingClaim = {
         requestId,
-        claim: isAgain ? { ...claim, isAgain } : claim,
+        claim,
         wasSent: false,
         settle: (answer) => {
           if (!this.#claims.delete(requestId)) return;
           cancel();
-          // No answer, or none that says what became of the token.
-          if (!answer.ok && (isAgain || (pending.wasSent && answer.httpStatus === 503))) this.#late.add(claim.token);
           resolve(answer);
         },
       };

@@ -229,7 +229,12 @@ function turnAbout(lines: readonly string[]): string[] {
 function withoutBridges(lines: readonly string[]): string[] {
   const bridges = [BRIDGE, ...FILLERS];
   const own = lines.filter((line) => !bridges.some((bridge) => line === `agent: ${bridge}`));
-  return turnAbout(own.filter((line, at) => line !== own[at - 1])).map((line) => bridges.reduce(withoutBridge, line));
+  return turnAbout(own.filter((line, at) => line !== own[at - 1])).map((line) => {
+    let text = line;
+    // One may stand in another.
+    while (bridges.some((bridge) => text.includes(bridge))) text = bridges.reduce(withoutBridge, text);
+    return text;
+  });
 }
 
 function withoutBridge(text: string, bridge: string): string {

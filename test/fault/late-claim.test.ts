@@ -50,6 +50,10 @@ test('a call whose claim was answered too late talks on the next socket, and its
   expect([status, endedReason]).toEqual(['completed', 'agent_hangup']);
   const [seen] = await emulator.calls();
   expect(new Set(seen!.refusedUpgrades)).toEqual(new Set(['503']));
+  const log = await holder.query<{ kind: string }>('SELECT kind FROM call_events WHERE call_uuid = $1', [callUuid]);
+  const kinds = log.rows.map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === 'media.claimed').length).toBeGreaterThanOrEqual(2);
+  expect(kinds).not.toContain('stream.reopened');
   expect(seen!.agentPlayedMs).toBeGreaterThan(500);
   await receiver.waitFor((one) => one.callUuid === callUuid && one.event === 'recording.ready');
 });

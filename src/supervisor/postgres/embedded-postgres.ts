@@ -34,6 +34,8 @@ export interface EmbeddedPostgres {
 const DATABASE = 'parley';
 const VOLATILE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '128MB' };
 const STOP_LIMIT_MS = 10_000;
+/** After SIGQUIT. */
+const START_FAILED_MS = 5_000;
 const RESTART_AFTER_MS = 200;
 const POLL_MS = 25;
 
@@ -71,7 +73,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     await firstStart({ port, server, database: DATABASE, ended: () => endOf(child) });
     starting = false;
   } catch (error) {
-    await stop();
+    // One that hangs with its disk ends when it can; whoever waits for the start is told now.
+    await Promise.race([stop(), sleep(STOP_LIMIT_MS + START_FAILED_MS)]);
     throw error;
   }
   return { connectionString: `${server}/${DATABASE}`, pid: () => child?.pid, stop };

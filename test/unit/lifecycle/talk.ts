@@ -33,20 +33,20 @@ export async function claimCall(
   token: string,
   mediaId = 'media-1',
   change: Partial<Parameters<typeof createClaimStream>[0]> = {},
-  asked: { isAgain?: boolean } = {},
 ): ReturnType<ClaimStream> {
   const deps = {
     ...h,
     bus: { publish: () => {} },
     publicUrl: PUBLIC_URL,
     streamBase: null,
+    givenBackWithinMs: 0,
     log: h.placement.log,
     ...change,
   };
   const url = `/media/plivo/${token}`;
   return createClaimStream(deps)(
     { runId: mediaId, mediaId },
-    { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {}, ...asked },
+    { carrier: 'plivo', token, url, host: 'voice.example.com', headers: {} },
   );
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readRecordings } from '../../../src/recordings/recording-rows.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createHarness, type Harness } from '../lifecycle/harness.ts';
 import { answerCall, claimCall, placedCall } from '../lifecycle/talk.ts';
 
@@ -11,6 +12,9 @@ afterAll(() => h.close());
 beforeEach(() => {
   h.carrier.upgrade = 'ok';
 });
+
+const stopped = (callUuid: string, epoch: number) =>
+  h.messages.handle([{ type: 'media.stopped', callUuid, epoch, why: 'socket_closed', durationMs: 0, latencies: [] }]);
 
 describe('claiming a media stream', () => {
   test('the first claim gets all that the call needs, its run as the owner and epoch 1', async () => {
@@ -104,35 +108,58 @@ describe('claiming a media stream', () => {
     expect((await h.call(callUuid)).epoch).toBe(1);
   });
 
-  test('who gave a claim up and comes again gets the call anew, in the run that has it alone, and signed', async () => {
+  test('one that was given back before its stream began leaves the token to the next socket, in whatever run', async () => {
     const callUuid = await placedCall(h);
     const token = await answerCall(h, callUuid);
-    const claim = (run: string, isAgain?: boolean) =>
-      claimCall(h, token, run, {}, isAgain === undefined ? {} : { isAgain });
-    expect(await claim('media-1')).toMatchObject({ ok: true, setup: { epoch: 1 } });
-    expect(await claim('media-1')).toMatchObject({ ok: false, httpStatus: 409 });
-    expect(await claim('media-2', true)).toMatchObject({ ok: false, httpStatus: 409 });
+    expect(await claimCall(h, token)).toMatchObject({ ok: true, setup: { epoch: 1 } });
+    expect(await claimCall(h, token)).toMatchObject({ ok: false, httpStatus: 409 });
+    await stopped(callUuid, 1);
     h.carrier.upgrade = 'bad';
-    expect(await claim('media-1', true)).toMatchObject({ ok: false, httpStatus: 403 });
+    expect(await claimCall(h, token, 'media-2')).toMatchObject({ ok: false, httpStatus: 403 });
     h.carrier.upgrade = 'ok';
-    expect(await claim('media-1', true)).toMatchObject({ ok: true, setup: { callUuid, epoch: 2, checkpoint: null } });
-
-    // The yes that came too late is given back, and says nothing of the stream that there is.
-    const givenBack = (epoch: number) =>
-      h.messages.handle([
-        { type: 'media.stopped', callUuid, epoch, why: 'socket_closed', durationMs: 0, latencies: [] },
-      ]);
-    await givenBack(1);
-    expect(await h.call(callUuid)).toMatchObject({ epoch: 2, ownerRun: 'media-1', mediaStoppedAt: null });
+    const next = await claimCall(h, token, 'media-2');
+    expect(next).toMatchObject({ ok: true, setup: { callUuid, epoch: 2, checkpoint: null } });
+    expect(await h.call(callUuid)).toMatchObject({ ownerRun: 'media-2', mediaStoppedAt: null, status: 'in_progress' });
     const recordings = await readRecordings(h.database, callUuid);
     expect(recordings.map(({ epoch, state }) => [epoch, state])).toEqual([
       [1, 'failed'],
       [2, 'recording'],
     ]);
-    // Given back before it comes again: the same.
-    await givenBack(2);
-    expect(await claim('media-1', true)).toMatchObject({ ok: true, setup: { epoch: 3 } });
-    expect(await h.call(callUuid)).toMatchObject({ epoch: 3, mediaStoppedAt: null, status: 'in_progress' });
+    // One that began is over when it is over.
+    await h.messages.handle([
+      { type: 'media.started', callUuid, epoch: 2, carrierCallId: 'leg', streamId: 'stream-1' },
+    ]);
+    await stopped(callUuid, 2);
+    expect(await claimCall(h, token, 'media-2')).toMatchObject({ ok: false, httpStatus: 409 });
+    expect((await h.call(callUuid)).epoch).toBe(2);
+  });
+
+  test('a second socket waits a moment for it that the first one’s claim is given back, and no longer', async () => {
+    const callUuid = await placedCall(h);
+    const token = await answerCall(h, callUuid);
+    await claimCall(h, token);
+    const patiently = { givenBackWithinMs: 1_500 };
+    let answer: Awaited<ReturnType<typeof claimCall>> | null = null;
+    const asking = claimCall(h, token, 'media-1', patiently).then((said) => {
+      answer = said;
+    });
+    const between = async (): Promise<void> => {
+      h.clock.advanceMs(100);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    await stopped(callUuid, 1);
+    await eventually('an answer', () => answer !== null, { between });
+    expect(answer).toMatchObject({ ok: true, setup: { epoch: 2 } });
+    await asking;
+
+    const beganAtMs = h.clock.nowMs();
+    let refused: unknown = null;
+    void claimCall(h, token, 'media-1', patiently).then((said) => {
+      refused = said;
+    });
+    await eventually('a refusal', () => refused !== null, { between });
+    expect(refused).toMatchObject({ ok: false, httpStatus: 409 });
+    expect(h.clock.nowMs() - beganAtMs).toBeGreaterThanOrEqual(1_500);
   });
 
   test('a token that names no call is 401', async () => {

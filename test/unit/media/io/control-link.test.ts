@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PATIENCE_MS } from '../../../../bench/harness/patience.ts';
 import { type Clock, systemClock } from '../../../../media/contract/clock.ts';
 import { ReliableLink } from '../../../../media/contract/link.ts';
-import type { ClaimAnswer, ToControl, ToMedia } from '../../../../media/contract/link-messages.ts';
+import type { ToControl, ToMedia } from '../../../../media/contract/link-messages.ts';
 import { type ControlLink, createControlLink } from '../../../../media/io/control-link.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
@@ -199,61 +199,6 @@ test('a claim while control is away waits for it, and is 503 after 3 s; one that
   });
   expect(await waiting).toMatchObject({ httpStatus: 404 });
   expect(control.of('claim').length).toBe(1);
-});
-
-test('a claim whose time was over before an answer comes again as such, once, and so does one that was not looked up', async () => {
-  link.close();
-  const clock = new VirtualClock();
-  link = createLink(clock);
-  const control = new Control('run-1');
-  await control.listen();
-  await eventually('a connection', () => {
-    clock.advanceMs(1);
-    return link.isConnected;
-  });
-  const asked = (count: number) => until(() => control.of('claim').length === count);
-  const answer = (said: ClaimAnswer): void => {
-    const { requestId } = control.of('claim').at(-1)!;
-    control.reliable.send({ type: 'claim.answer', requestId, answer: said });
-  };
-  const first = link.claim(claim);
-  await asked(1);
-  clock.advanceMs(3_000);
-  expect(await first).toMatchObject({ httpStatus: 503 });
-  const again = link.claim(claim);
-  const beside = link.claim(claim);
-  await asked(3);
-  expect(control.of('claim').map(({ claim }) => claim.isAgain)).toEqual([undefined, true, undefined]);
-  answer({ ok: false, httpStatus: 409, why: 'used' });
-  expect(await beside).toMatchObject({ httpStatus: 409 });
-  clock.advanceMs(3_000);
-  expect(await again).toMatchObject({ httpStatus: 503 });
-
-  const third = link.claim(claim);
-  await asked(4);
-  answer({ ok: false, httpStatus: 503, why: 'control cannot look the call up now' });
-  await third;
-  const fourth = link.claim(claim);
-  await asked(5);
-  answer({ ok: true, setup: { callUuid: 'u', epoch: 2 } as never });
-  expect(await fourth).toMatchObject({ ok: true });
-  const copy = link.claim(claim);
-  await asked(6);
-  answer({ ok: false, httpStatus: 409, why: 'used' });
-  await copy;
-  expect(control.of('claim').map(({ claim }) => claim.isAgain === true)).toEqual([
-    ...[false, true, false],
-    ...[true, true, false],
-  ]);
-
-  const forgotten = link.claim(claim);
-  await asked(7);
-  clock.advanceMs(3_000);
-  await forgotten;
-  clock.advanceMs(30_000);
-  void link.claim(claim);
-  await asked(8);
-  expect(control.of('claim').at(-1)!.claim.isAgain).toBeUndefined();
 });
 
 test('a yes that comes after its time is given back as media.stopped', async () => {
