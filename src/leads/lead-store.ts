@@ -43,13 +43,13 @@ export const SELECT_LEAD = `
 
 /**
  * The upsert fills only what is given: a null is what nobody gave. A number that must not be
- * called is marked so at once.
+ * called is marked so at once: each is looked up by itself, where an EXISTS may have the whole list read and hashed.
  */
 const STORE = `
   INSERT INTO leads AS l (id, workspace_id, phone, agent_id, name, notes, source, metadata, external_id, timezone, consent,
                           created_at, updated_at, status)
   SELECT g.id, $1, g.phone, g.agent_id, g.name, g.notes, g.source, g.metadata, g.external_id, g.timezone, g.consent, $2, $2,
-         CASE WHEN EXISTS (SELECT 1 FROM suppressions s WHERE s.workspace_id = $1 AND s.phone = g.phone)
+         CASE WHEN (SELECT true FROM suppressions s WHERE s.workspace_id = $1 AND s.phone = g.phone LIMIT 1)
               THEN 'do_not_contact' ELSE 'new' END
   FROM unnest($3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::jsonb[], $10::text[], $11::text[],
               $12::jsonb[])
