@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Agent, fetch as undiciFetch } from 'undici';
+import { Agent } from 'undici';
 import {
   type Call,
   type CallEvent,
@@ -16,6 +16,7 @@ import {
   type Placed,
   type RequestOptions,
 } from '../../clients/typescript/src/client.ts';
+import { fetchOver } from './fetch-over.ts';
 import { PATIENCE_MS } from './patience.ts';
 
 export interface PlacedCall {
@@ -32,9 +33,7 @@ export type FollowedEvent = Omit<CallEvent, 'id'> & { id: string | null };
  * A connection for each: one that has been idle may be closed by the service in the moment in which it is used again,
  * and a placement without a key is not repeated.
  */
-const ONE_EACH = new Agent({ pipelining: 0 });
-const placingFetch = ((url: string, init: object = {}): unknown =>
-  undiciFetch(url, { ...init, dispatcher: ONE_EACH })) as unknown as typeof fetch;
+const placingFetch = fetchOver(new Agent({ pipelining: 0 }));
 
 /** What comes soon is seen soon; who waits for a whole conversation does not ask five times a second. */
 const POLL_MS = { first: 200, more: 25, most: 500 };

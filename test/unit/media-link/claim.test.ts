@@ -139,6 +139,7 @@ describe('claiming a media stream', () => {
     const token = await answerCall(h, callUuid);
     await claimCall(h, token);
     const patiently = { givenBackWithinMs: 1_500 };
+    const timers = h.clock.pendingTimers;
     let answer: Awaited<ReturnType<typeof claimCall>> | null = null;
     const asking = claimCall(h, token, 'media-1', patiently).then((said) => {
       answer = said;
@@ -147,6 +148,8 @@ describe('claiming a media stream', () => {
       h.clock.advanceMs(100);
       await new Promise((resolve) => setImmediate(resolve));
     };
+    await eventually('the second socket to wait', () => h.clock.pendingTimers > timers);
+    expect(answer).toBeNull();
     await stopped(callUuid, 1);
     await eventually('an answer', () => answer !== null, { between });
     expect(answer).toMatchObject({ ok: true, setup: { epoch: 2 } });
