@@ -101,6 +101,8 @@ export default defineConfig({
     reporters: ['default', './test/support/count-reporter.ts'],
     maxWorkers: WORKERS,
     sequence: { sequencer: LongestFirst },
+    // Each project would strip the types of the same files once more, and each lane again.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         test: {

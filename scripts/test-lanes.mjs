@@ -2,7 +2,8 @@
  * The whole of the tests in lanes side by side, because each by itself leaves the processor idle for much of its time:
  * conversations in real time wait for speech, services for their start, load tests for calls to end. Who talks is heard
  * in time, so all else takes what is left: the checks and the unit tests first, beside what mostly waits, then what
- * starts services and browsers.
+ * starts services and browsers. On a machine that is busy with something else, who waits comes behind who talks: both
+ * at once would hear too little of each other there.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -10,11 +11,16 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { hasCommand, root } from './bootstrap.mjs';
 import { runChecks } from './check.mjs';
+import { idleShare } from './idle-share.mjs';
 
 /** Vitest runs one after another what of one run has different numbers of workers, so they are different runs. */
 const TALK = ['alone', 'visits', 'storms'];
 const WAITS = ['waits'];
 const PROCESSES = ['integration', 'by itself', 'browser'];
+/** Less of it is idle before anything is begun: something else takes the rest. */
+const IDLE_SHARE = 0.75;
+const LOOKED_AT_FOR_MS = 2_000;
+
 /** A third of the weight of who talks, so that it goes on also where those fill the machine. */
 const BEHIND = ['nice', '-n', '5'];
 
@@ -82,24 +88,27 @@ function endTogether() {
 
 const projectArgs = (projects) => projects.flatMap((project) => ['--project', project]);
 
-async function runBehind(notes) {
-  const under = hasCommand(BEHIND[0]) ? BEHIND : [];
-  const waits = runVitest('waits', projectArgs(WAITS), notes, { under });
+async function runBehind(notes, under) {
   const checks = await runChecks({ under });
   const units = [...projectArgs(['unit']), `--maxWorkers=${availableParallelism() + 1}`];
   return [
     { code: 0, counts: { ...checks, skipped: 0, repeated: [], failures: [] } },
     await runVitest('unit', units, notes, { under }),
     await runVitest('processes', projectArgs(PROCESSES), notes, { under }),
-    await waits,
   ];
 }
 
 /** `notes`: variables that name files for what tests note. Code and counts of each run. */
 export async function runEverything(notes) {
   endTogether();
-  const [behind, talk] = await Promise.all([runBehind(notes), runVitest('talk', projectArgs(TALK), notes)]);
-  return [...behind, talk];
+  const under = hasCommand(BEHIND[0]) ? BEHIND : [];
+  const idle = await idleShare(LOOKED_AT_FOR_MS);
+  const isBusy = idle < IDLE_SHARE;
+  if (isBusy) console.log(`this machine is ${Math.round(100 * idle)} % idle: who waits comes behind who talks`);
+  const talk = runVitest('talk', projectArgs(TALK), notes);
+  const runWaits = (options) => runVitest('waits', projectArgs(WAITS), notes, options);
+  const waits = isBusy ? talk.then(() => runWaits({})) : runWaits({ under });
+  return [...(await runBehind(notes, under)), await waits, await talk];
 }
 
 /** `args`: vitest's. */
