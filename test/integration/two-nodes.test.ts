@@ -137,7 +137,7 @@ afterEach(async () => {
 let dialled = 0;
 const MOST_CALLS = 20;
 /** In all tests here. */
-const MOST_DIALLED = 200;
+const MOST_DIALLED = 60;
 /** Calls that talk, and which node carries each: so many in each of both. */
 async function talkingInBoth(count: number): Promise<Map<string, string>> {
   for (const calls = await talking(2 * count); ; ) {

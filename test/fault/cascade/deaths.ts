@@ -66,8 +66,9 @@ export async function runDeath(
   }
   const goodbyes = last.filter((messages) => messages.includes('goodbye'));
   for (const messages of goodbyes.slice(-calls)) {
-    const missing = LINES.filter((line) => !messages.includes(wordsOf(line)));
-    report.forgotten.push(...missing.map((line) => `${line} in ${userLinesOf(messages)}`));
+    const heard = userLinesOf(messages);
+    const missing = LINES.filter((line) => !heard.some((said) => isHeardIn(said, line)));
+    report.forgotten.push(...missing.map((line) => `${line} in ${JSON.stringify(heard)}`));
   }
   if (goodbyes.length < calls) report.forgotten.push(`only ${goodbyes.length} questions have the last line`);
   return report;
@@ -85,15 +86,17 @@ function repeatedIn(heard: readonly string[]): string[] {
   return twice.filter(([, times], at) => times > 2 || at > 0).map(([sentence, times]) => `${times} times: ${sentence}`);
 }
 
-/** As the recogniser writes a line, up to its first comma. */
-function wordsOf(line: string): string {
-  return line.toLowerCase().split(/[,.?]/)[0]!;
+/** All of a line but a word, up to its first comma: a busy machine's recogniser misses an `I`, and forgets nothing. */
+function isHeardIn(said: string, line: string): boolean {
+  const words = line.toLowerCase().split(/[,.?]/)[0]!.split(' ');
+  const among = new Set(said.match(/[a-z']+/g));
+  return words.filter((word) => among.has(word)).length >= words.length - 1;
 }
 
 /** `messages`: JSON, in lower case. */
-function userLinesOf(messages: string): string {
+function userLinesOf(messages: string): string[] {
   const all = JSON.parse(messages) as { role: string; content: unknown }[];
-  return JSON.stringify(all.filter(({ role }) => role === 'user').map(({ content }) => content));
+  return all.filter(({ role }) => role === 'user').map(({ content }) => String(content));
 }
 
 /** Resolves when so many callees have begun their second line. */
