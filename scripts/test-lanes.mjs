@@ -18,7 +18,7 @@ const TALK = ['alone', 'visits', 'storms'];
 const WAITS = ['waits'];
 const PROCESSES = ['integration', 'by itself', 'browser'];
 /** Less of it is idle before anything is begun: something else takes the rest. */
-const IDLE_SHARE = 0.75;
+const LEAST_IDLE_SHARE = 0.75;
 const LOOKED_AT_FOR_MS = 2_000;
 
 /** A third of the weight of who talks, so that it goes on also where those fill the machine. */
@@ -103,7 +103,7 @@ export async function runEverything(notes) {
   endTogether();
   const under = hasCommand(BEHIND[0]) ? BEHIND : [];
   const idle = await idleShare(LOOKED_AT_FOR_MS);
-  const isBusy = idle < IDLE_SHARE;
+  const isBusy = idle < LEAST_IDLE_SHARE;
   if (isBusy) console.log(`this machine is ${Math.round(100 * idle)} % idle: who waits comes behind who talks`);
   const talk = runVitest('talk', projectArgs(TALK), notes);
   const runWaits = (options) => runVitest('waits', projectArgs(WAITS), notes, options);

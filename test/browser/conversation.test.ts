@@ -39,8 +39,8 @@ const agent = (name: string, behindYes: string) =>
     direction: 'web',
     language: 'en-US',
     voice: 'rms',
-    script: 'You are Rita.',
-    greeting: 'Hello, this is Rita.',
+    script: `You are ${name}.`,
+    greeting: `Hello, this is ${name}.`,
     steps: [
       {
         id: 'ask',
@@ -73,6 +73,7 @@ const agent = (name: string, behindYes: string) =>
     fallback: { say: ['Please say that again.'], after: 8, goto: behindYes },
     idle: { promptAfterMs: 12_000, say: ['Are you there?'], endAfterMs: 60_000 },
   }) as unknown as AgentDefinition;
+
 /** Ends by itself. */
 const RITA = agent('Rita', 'bye');
 /** Goes on until somebody says no: how far a call has come while processes die is not a machine's speed. */

@@ -159,7 +159,7 @@ async function talking(count: number): Promise<Map<string, string>> {
   };
   for (let call = 0; call < count; call++) await place();
   return soon('the calls to talk', async () => {
-    const rows = await database.query<{ callUuid: string; node: string; isOver: boolean }>(
+    const rows = await database.query<{ callUuid: string; node: string | null; isOver: boolean }>(
       `SELECT c.call_uuid AS "callUuid", r.node, c.ended_at IS NOT NULL AS "isOver"
          FROM calls c LEFT JOIN media_runs r ON r.run_id = c.owner_run
         WHERE c.call_uuid = ANY ($1::uuid[]) AND (c.ended_at IS NOT NULL OR c.recording_status = 'pending')`,
@@ -170,8 +170,10 @@ async function talking(count: number): Promise<Map<string, string>> {
       placed.splice(placed.indexOf(callUuid), 1);
       await place();
     }
-    const talking = rows.filter(({ node, isOver }) => node !== null && !isOver);
-    return talking.length === count ? new Map(talking.map(({ callUuid, node }) => [callUuid, node])) : null;
+    const inCall = rows.flatMap(({ callUuid, node, isOver }) =>
+      isOver || node === null ? [] : [[callUuid, node] as const],
+    );
+    return inCall.length === count ? new Map(inCall) : null;
   });
 }
 

@@ -86,11 +86,13 @@ function repeatedIn(heard: readonly string[]): string[] {
   return twice.filter(([, times], at) => times > 2 || at > 0).map(([sentence, times]) => `${times} times: ${sentence}`);
 }
 
-/** All of a line but a word, up to its first comma: a busy machine's recogniser misses an `I`, and forgets nothing. */
+/** As the recogniser writes a line, up to its first comma: a busy machine's misses an `I`, and forgets nothing. */
 function isHeardIn(said: string, line: string): boolean {
-  const words = line.toLowerCase().split(/[,.?]/)[0]!.split(' ');
-  const among = new Set(said.match(/[a-z']+/g));
-  return words.filter((word) => among.has(word)).length >= words.length - 1;
+  return longWordsOf(said).includes(longWordsOf(line.split(',')[0]!));
+}
+
+function longWordsOf(text: string): string {
+  return (text.toLowerCase().match(/[a-z']{2,}/g) ?? []).join(' ');
 }
 
 /** `messages`: JSON, in lower case. */
