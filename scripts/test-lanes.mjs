@@ -2,8 +2,8 @@
  * The whole of the tests in lanes side by side, because each by itself leaves the processor idle for much of its time:
  * conversations in real time wait for speech, services for their start, load tests for calls to end. Who talks is heard
  * in time, so all else takes what is left: the checks and the unit tests first, beside what mostly waits, then what
- * starts services and browsers. On a machine that is busy with something else, who waits comes behind who talks: both
- * at once would hear too little of each other there.
+ * starts services and browsers. On a machine that is busy with something else, who waits comes behind who talks, and
+ * services and browsers behind both: of what is left there, each would get too little to hear or to be seen in time.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -88,13 +88,12 @@ function endTogether() {
 
 const projectArgs = (projects) => projects.flatMap((project) => ['--project', project]);
 
-async function runBehind(notes, under) {
+async function runComputing(notes, under) {
   const checks = await runChecks({ under });
   const units = [...projectArgs(['unit']), `--maxWorkers=${availableParallelism() + 1}`];
   return [
     { code: 0, counts: { ...checks, skipped: 0, repeated: [], failures: [] } },
     await runVitest('unit', units, notes, { under }),
-    await runVitest('processes', projectArgs(PROCESSES), notes, { under }),
   ];
 }
 
@@ -104,11 +103,14 @@ export async function runEverything(notes) {
   const under = hasCommand(BEHIND[0]) ? BEHIND : [];
   const idle = await idleShare(LOOKED_AT_FOR_MS);
   const isBusy = idle < LEAST_IDLE_SHARE;
-  if (isBusy) console.log(`this machine is ${Math.round(100 * idle)} % idle: who waits comes behind who talks`);
+  if (isBusy) console.log(`this machine is ${Math.round(100 * idle)} % idle: fewer lanes stand beside each other`);
   const talk = runVitest('talk', projectArgs(TALK), notes);
   const runWaits = (options) => runVitest('waits', projectArgs(WAITS), notes, options);
   const waits = isBusy ? talk.then(() => runWaits({})) : runWaits({ under });
-  return [...(await runBehind(notes, under)), await waits, await talk];
+  const computed = await runComputing(notes, under);
+  if (isBusy) await waits;
+  const processes = await runVitest('processes', projectArgs(PROCESSES), notes, isBusy ? {} : { under });
+  return [...computed, processes, await waits, await talk];
 }
 
 /** `args`: vitest's. */

@@ -31,6 +31,11 @@ export interface Siege {
   stop(): Promise<void>;
 }
 
+/**
+ * A port's queue in the kernel holds 512 that nobody has accepted yet (uSockets `bsd.c`), and what comes beyond waits
+ * for seconds, honest clients too: that is the kernel's, and tells nothing of who holds the port.
+ */
+const FORMS_UP = { atOnce: 128, everyMs: 20 };
 const COMES_AGAIN_MS = 500;
 const DRIP_MS = 1_000;
 const UUID = '0199f0a2-6c1e-7b7a-9a58-3f6b6f0a2c11';
@@ -94,7 +99,10 @@ export function besiege({ port, weapons, sources, atOnce, inAll }: SiegeOptions)
   function comeAgain(turn: number): void {
     if (stopped) return;
     // Not all at once: the honest clients live in this process too.
-    const afterMs = COMES_AGAIN_MS * (1 + (turn % 97) / 97);
+    openLater(COMES_AGAIN_MS * (1 + (turn % 97) / 97));
+  }
+
+  function openLater(afterMs: number): void {
     const timer = setTimeout(() => {
       timers.delete(timer);
       open();
@@ -102,7 +110,7 @@ export function besiege({ port, weapons, sources, atOnce, inAll }: SiegeOptions)
     timers.add(timer);
   }
 
-  for (let at = 0; at < atOnce; at++) open();
+  for (let at = 0; at < atOnce; at++) openLater(FORMS_UP.everyMs * Math.floor(at / FORMS_UP.atOnce));
   return {
     get opened() {
       return opened;

