@@ -218,9 +218,11 @@ export function describeCallEar(name: string, open: OpenEarOfTest, { isLocal = f
       await b.silence(200);
       // Where the first turn's words came within the second, both would be one stretch.
       if (b.opened.ear.traits.hears === 'everything') await b.until('its words', () => b.words.length > 0);
+      // A pause in which a provider waits for them may be the first turn's end to it.
+      const endedBefore = b.finals.length;
       // Where they are still one, a word alone is missed in it.
       expect((await b.turn(2, 'no thank you')).text).toMatch(/no thank you$/);
-      expect(b.finals.map(({ turn }) => turn)).toEqual([2]);
+      expect(b.finals.slice(endedBefore).map(({ turn }) => turn)).toEqual([2]);
     });
 
     it('changes each partial, and never tells of a turn that is none', async () => {

@@ -96,9 +96,12 @@ test('no socket of Aura is given more texts in a minute than it takes; Flux has 
 test('a socket lost before any sound: the text is said over another; in mid-text it fails, for nobody knows where', async () => {
   const { fake, voice } = await opened();
   const first = say(voice, 'Good morning.', AURA);
-  await eventually('its text and the order to speak it', () => fake.last?.told.length === 2);
+  // Of a hundred milliseconds up to the first sound, twenty pass in eight turns of the event loop.
+  const between = () => new Promise((resolve) => setImmediate(resolve));
+  await eventually('its text and the order to speak it', () => fake.last?.told.length === 2, { between });
   fake.last.end({ kind: 'closed', code: 1011, reason: 'NET-0000' });
   expect(bytesOf(await first)).toBe('Good morning.'.length * 50 * 8);
+  expect(fake.sockets).toHaveLength(2);
   const chunks: SpeechChunk[] = [];
   const second = voice.synthesize({ text: 'Good evening to all of you.', voice: AURA, signal: never }, (chunk) => {
     chunks.push(chunk);
