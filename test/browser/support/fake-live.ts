@@ -31,7 +31,10 @@ export interface FakeSession {
   closeCodes: number[];
   codec: { input: string; output: string };
   send(message: object): void;
-  /** An utterance of a tone, at most 200 ms ahead of real time. Resolves when all was sent, or it was cut. */
+  /**
+   * An utterance of a tone, at most 200 ms ahead of real time; it cuts the one before. Resolves when all was sent, or
+   * it was cut.
+   */
   say(durationMs: number): Promise<string>;
   /** Barge-in: what is being said ends. Returns the epoch ms of the decision. */
   clear(): number;
@@ -151,6 +154,8 @@ export async function startFakeLive(): Promise<FakeLive> {
       send: (message) => socket.readyState === socket.OPEN && socket.send(JSON.stringify(message)),
       async say(durationMs) {
         const mine = { id: `u${++utterances}`, isCut: false };
+        // Who comes back is greeted anew, and hears one voice at a time.
+        if (saying !== null) saying.isCut = true;
         saying = mine;
         const { codec, sampleRate } = format('output');
         session.send({ type: 'agent.audio', phase: 'start', utteranceId: mine.id, turnId: `t${utterances}` });

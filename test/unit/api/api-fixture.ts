@@ -47,6 +47,7 @@ import { addLine } from '../../../src/workspaces/lines.ts';
 import { createWorkspace, setApiEnabled, setWorkspaceLimits } from '../../../src/workspaces/workspaces.ts';
 import { CHEAP_HASHING } from '../../support/cheap-hashing.ts';
 import { createMemoryLimitStore } from '../../support/fakes/memory-limit-store.ts';
+import { longPromises } from '../../support/long-promises.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { holdToDocument } from './hold-to-document.ts';
@@ -156,7 +157,7 @@ export async function createApiFixture(
 ): Promise<ApiFixture> {
   const test = await createTestDatabase();
   const database = openPatientDatabase(test.connectionString, 12);
-  const slots = createPostgresStore(database);
+  const slots = longPromises(createPostgresStore(database));
   // Made when a test asks for a session: it keeps a timer, which others would have to count.
   let embed: Embed | null = null;
   const openEmbed = (): Embed =>

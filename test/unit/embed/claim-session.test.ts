@@ -16,6 +16,7 @@ import { createEmbedLimits } from '../../../src/limits/embed-limits.ts';
 import { createPostgresStore } from '../../../src/limits/postgres-store.ts';
 import { createUnwrittenTalk } from '../../../src/media-link/unwritten-talk.ts';
 import { createSealer } from '../../../src/sealing/sealer.ts';
+import { longPromises } from '../../support/long-promises.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createHarness, type Harness, MASTER_KEY, PUBLIC_URL } from '../lifecycle/harness.ts';
 
@@ -32,7 +33,7 @@ let moreCalls = Number.POSITIVE_INFINITY;
 beforeAll(async () => {
   harness = await createHarness();
   const { database, clock, pool } = harness;
-  const slots = createPostgresStore(database);
+  const slots = longPromises(createPostgresStore(database));
   room = createCallRoom({
     source: { room: () => ({ moreCalls, alwaysCalls: 0, carriesCalls: 0, scarce: null }) },
     clock,

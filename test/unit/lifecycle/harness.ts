@@ -36,6 +36,7 @@ import { createSealer, type Sealer } from '../../../src/sealing/sealer.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inTheirOrder, type MessagesInOrder } from '../../support/in-their-order.ts';
+import { longPromises } from '../../support/long-promises.ts';
 import { sampleAgent } from '../../support/sample-agent.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
@@ -195,7 +196,7 @@ export async function createHarness(): Promise<Harness> {
     webhookDispatcher,
     joined: () => {},
   });
-  const limits = createPostgresStore(database);
+  const limits = longPromises(createPostgresStore(database));
   const turns = (slots: number) =>
     createFairQueue({ clock, slots, slotsPerKey: slots, mostWaiting: 100, longestWaitMs: 2_000 });
   const reaper = createReaper({
