@@ -154,6 +154,8 @@ describe('authentication', () => {
   it('notes no use of a known key from where it may not be used, or that was revoked', async () => {
     const { slug, key, clock, ask } = await setUp({ allowedCidrs: ['203.0.113.0/24'] });
     await ask();
+    // Nobody waits for the note of it: it may be written after the answer.
+    await eventually('its use to be noted', async () => (await listApiKeys(database, { slug }))[0]?.lastUsedAt);
     await database.query(`UPDATE api_keys SET last_used_at = now() - interval '1 hour'`);
     const lastUsedAt = async (): Promise<number> => (await listApiKeys(database, { slug }))[0]!.lastUsedAt!.getTime();
     const marked = await lastUsedAt();
