@@ -24,14 +24,14 @@ const MOST_WAITING = 2;
 const LIMIT_MS = 25_000;
 const HEAP_MB = 192;
 
-/** `entry`: the built clip process. `commandPath`: where it finds FFmpeg. */
+/** `entry`: the built clip process. `commandPath`: where it finds FFmpeg. `limitMs`: for its turn, and for a file. */
 export function convertInProcess(entry: () => string, commandPath: string, limitMs = LIMIT_MS): ConvertFile {
   const turns = createFairQueue({
     clock: systemClock,
     slots: AT_ONCE,
     slotsPerKey: 1,
     mostWaiting: MOST_WAITING,
-    longestWaitMs: LIMIT_MS,
+    longestWaitMs: limitMs,
   });
   return async (file, workspaceId) => {
     const leave = await turns.enter(workspaceId, 'inbound');

@@ -15,7 +15,7 @@ import { WebSocket } from 'ws';
 import type { PersonaInput } from '../../bench/emulators/persona.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
-import { PATIENCE_MS } from '../../bench/harness/patience.ts';
+import { DOCTOR_PATIENCE, PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
@@ -147,14 +147,11 @@ async function over(to: string): Promise<Call> {
   return gateway.client.waitFor(body.callUuid!, 'the end', isOver);
 }
 
-/** How fast the machine is, is not what this is about. */
-const PATIENTLY = ['--patience', String(PATIENCE_MS / 1_000)];
-
 /** As an operator runs it: the built command line, which finds the service by its data folder. */
 async function doctor(): Promise<{ code: number; text: string }> {
   const child = spawn(
     process.execPath,
-    [fileURLToPath(new URL('../../bin/parley.mjs', import.meta.url)), 'doctor', '--json', ...PATIENTLY],
+    [fileURLToPath(new URL('../../bin/parley.mjs', import.meta.url)), 'doctor', '--json', ...DOCTOR_PATIENCE],
     {
       env: { PATH: process.env['PATH'], PARLEY_DATA_DIR: dataDir },
       stdio: ['ignore', 'pipe', 'inherit'],

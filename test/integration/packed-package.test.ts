@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../bench/harness/free-port.ts';
-import { PATIENCE_MS } from '../../bench/harness/patience.ts';
+import { DOCTOR_PATIENCE } from '../../bench/harness/patience.ts';
 import { installPacked } from '../support/packed-package.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -19,8 +19,6 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-packed-'));
 const app = join(folder, 'app');
 const dataDir = join(folder, 'data');
 const UID = 10_001;
-/** How fast the machine is, is not what this is about. */
-const PATIENTLY = ['--patience', String(PATIENCE_MS / 1_000)];
 let installed: string;
 let files: string[];
 
@@ -112,7 +110,7 @@ describe('the packed package', () => {
   });
 
   test('runs its command line and starts its media parts', async () => {
-    const { code, out } = await run([join(installed, 'bin', 'parley.mjs'), 'doctor', '--json', ...PATIENTLY], {
+    const { code, out } = await run([join(installed, 'bin', 'parley.mjs'), 'doctor', '--json', ...DOCTOR_PATIENCE], {
       PORT: String(await freePort()),
       PARLEY_METRICS_PORT: String(await freePort()),
     });

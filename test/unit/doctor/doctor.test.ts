@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../../bench/harness/free-port.ts';
-import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { DOCTOR_PATIENCE, PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { checkCarriers } from '../../../src/doctor/carrier-checks.ts';
 import { type CheckResult, runCheck } from '../../../src/doctor/check.ts';
@@ -269,7 +269,7 @@ describe('the machine', () => {
     expect(results[0]?.detail).toContain('it is musl');
     const bad = join(folder, 'bad.mjs');
     writeFileSync(bad, "process.kill(process.pid, 'SIGSEGV'); setTimeout(() => {}, 1e4);");
-    const [died] = await runCheck('socket server', () => checkMediaParts(bad, PATIENCE_MS));
+    const [died] = await runCheck('socket server', () => checkMediaParts(bad, PATIENCE_MS), PATIENCE_MS);
     expect(died).toMatchObject({ name: 'socket server', level: 'fail', detail: expect.stringContaining('SIGSEGV') });
   });
 
@@ -349,11 +349,11 @@ describe('parley doctor', () => {
       const code = await runCli(words, { environment, write, writeError: write, readInput: async () => '' });
       return { code, out };
     };
-    const plain = await run(['doctor']);
+    const plain = await run(['doctor', ...DOCTOR_PATIENCE]);
     expect(plain.code).toBe(1);
     expect(plain.out).toMatch(/FAIL.*database: does not answer \(ECONNREFUSED\)\n +Check DATABASE_URL/);
     expect(plain.out).toMatch(/\d+ ok, \d+ to look at, [1-9] failed\n$/);
-    const { ok, checks } = JSON.parse((await run(['doctor', '--json'])).out);
+    const { ok, checks } = JSON.parse((await run(['doctor', '--json', ...DOCTOR_PATIENCE])).out);
     expect(ok).toBe(false);
     expect(checks.find((check: CheckResult) => check.name === 'database')).toMatchObject({ level: 'fail' });
     expect(plain.out).not.toContain('canary');
