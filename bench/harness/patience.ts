@@ -4,9 +4,6 @@
  */
 export const PATIENCE_MS = 240_000;
 
-/** Words of `parley doctor` where its findings are asked for, not the machine's speed: each check may take as long. */
-export const DOCTOR_PATIENCE = ['--patience', String(PATIENCE_MS / 1_000)];
-
 /** A database's address with limits that a busy machine keeps: new sessions and statements take longer there. */
 export function patientAddress(connectionString: string): string {
   const address = new URL(connectionString);

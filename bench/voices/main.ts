@@ -7,6 +7,7 @@
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { createResampler } from '../../media/audio/resampler.ts';
+import { systemClock } from '../../media/contract/clock.ts';
 import type { VoiceActivity } from '../../media/contract/engines.ts';
 import { FLITE_RATE_HZ, loadFliteVoice } from '../../media/engines/local/flite-voice.ts';
 import { NeuralVoiceActivity } from '../../media/engines/local/neural-voice-activity.ts';
@@ -109,7 +110,7 @@ scoring.attach(0, shape, windows.memory, failed);
 for (const kind of ['silent', '40 % speech', 'never silent'] as const) {
   const line = await lineOf(kind);
   await run(`gate, ${kind}`, line, () => createGate(RATE_HZ), null);
-  const create = (): VoiceActivity => new NeuralVoiceActivity(createGate(RATE_HZ), windows, RATE_HZ);
+  const create = (): VoiceActivity => new NeuralVoiceActivity(createGate(RATE_HZ), windows, RATE_HZ, systemClock);
   await run(`neural, ${kind}`, line, create, windows);
 }
 await scoring.close();

@@ -110,6 +110,7 @@ const createVoiceActivity = await loadVoiceActivity();
 const voiceActivityScoring = new VoiceActivityScoring({
   gate: createVoiceActivity,
   rateHz: NEURAL_RATE_HZ,
+  clock,
   attach: (shape, memory) => send({ type: 'scoring.attach', shape, memory }),
 });
 

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import { packageRoot } from '../../src/config/built-entry.ts';
 import { readRuntimeFile } from '../../src/config/operator-settings.ts';
@@ -108,7 +109,8 @@ test('no credential in messages to pipelines, logs, events, the call log, checkp
   expect(output).not.toContain(CANARY);
   expect(JSON.stringify(gateway.receiver.received())).not.toContain(CANARY);
 
-  for (const callUuid of callUuids) await expect.poll(() => spansOf(callUuid), { timeout: 30_000 }).not.toEqual([]);
+  for (const callUuid of callUuids)
+    await expect.poll(() => spansOf(callUuid), { timeout: PATIENCE_MS }).not.toEqual([]);
   expect(traces.join()).not.toContain(CANARY);
   const spans = spansOf(callUuids[0]!);
   const called = (name: string) => spans.filter((span) => span.name.split(' ')[0] === name);

@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmulatedCall } from '../../bench/harness/emulator-process.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import { importAgent } from '../../src/agents/stored-agents.ts';
@@ -301,7 +302,8 @@ describe('under calls that talk', () => {
     const told: string[] = [];
     const following = (async () => {
       const [, callUuid] = [...calls][0]!;
-      for await (const event of gateway.client.follow(callUuid, AbortSignal.timeout(60_000))) told.push(event.kind);
+      for await (const event of gateway.client.follow(callUuid, AbortSignal.timeout(PATIENCE_MS)))
+        told.push(event.kind);
     })();
     const probes = probeUntil(stopped);
     const answers: number[] = [];

@@ -25,7 +25,7 @@ let api: ApiFixture;
 const folder = mkdtempSync(join(tmpdir(), 'parley-clip-'));
 beforeAll(async () => {
   api = await createApiFixture();
-}, 60_000);
+});
 afterAll(async () => {
   await api.close();
   rmSync(folder, { recursive: true });

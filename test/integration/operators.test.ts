@@ -15,7 +15,7 @@ import { WebSocket } from 'ws';
 import type { PersonaInput } from '../../bench/emulators/persona.ts';
 import { freePort } from '../../bench/harness/free-port.ts';
 import { type Gateway, startGateway } from '../../bench/harness/gateway.ts';
-import { DOCTOR_PATIENCE, PATIENCE_MS } from '../../bench/harness/patience.ts';
+import { PATIENCE_MS } from '../../bench/harness/patience.ts';
 import { openPatientDatabase } from '../../bench/harness/patient-database.ts';
 import type { Call } from '../../clients/typescript/src/client.ts';
 import type { ScriptedAgent } from '../../media/contract/agent-definition.ts';
@@ -28,6 +28,7 @@ import { placeDatabase } from '../../src/supervisor/postgres/placement.ts';
 import { setWebhook } from '../../src/webhooks/operator-webhooks.ts';
 import { createApiKey } from '../../src/workspaces/api-keys.ts';
 import { setLineCredentials } from '../../src/workspaces/lines.ts';
+import { DOCTOR_PATIENCE } from '../support/doctor-patience.ts';
 import { eventually } from '../support/eventually.ts';
 
 const agent: ScriptedAgent = {

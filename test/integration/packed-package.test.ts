@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../bench/harness/free-port.ts';
-import { DOCTOR_PATIENCE } from '../../bench/harness/patience.ts';
+import { DOCTOR_PATIENCE } from '../support/doctor-patience.ts';
 import { installPacked } from '../support/packed-package.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

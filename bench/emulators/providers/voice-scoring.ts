@@ -4,6 +4,7 @@
  * of the neural gate; without them the ordinary gate decides alone. Runs from `dist/`.
  */
 import { pino } from 'pino';
+import { systemClock } from '../../../media/contract/clock.ts';
 import type { VoiceActivity } from '../../../media/contract/engines.ts';
 import { VoiceActivityScoring } from '../../../media/engines/local/voice-activity-scoring.ts';
 import { createScoringHost } from '../../../media/io/threads/scoring-host.ts';
@@ -23,6 +24,7 @@ export function startNeuralGates(gate: (rateHz: number) => VoiceActivity): Neura
   const scoring = new VoiceActivityScoring({
     gate,
     rateHz: RATE_HZ,
+    clock: systemClock,
     attach: (shape, memory) => host.attach(0, shape, memory, (why) => scoring.failed(why)),
   });
   scoring.warm();

@@ -1,11 +1,13 @@
 /**
  * `VoiceActivity` of two steps: the gate decides "surely silent" at once, and only what is left is scored by the neural
  * model on another thread, 32 ms at a time. A frame's answer is the gate's and the newest verdict's together, so a
- * verdict counts one or two frames after its sound. Where no verdict is to be had (the sound just began, the other
- * thread is behind, or gone) the gate alone decides: it errs towards speech. Made by `voice-activity-scoring.ts`, one a
- * call; blocks nothing and allocates nothing per frame.
+ * verdict counts one or two frames after its sound. Frames that come in a burst (a network made up for a pause) come
+ * faster than they can be judged: for them the newest verdict still counts. Where none is to be had (the sound just
+ * began, the other thread has been behind for a while, or is gone) the gate alone decides: it errs towards speech. Made
+ * by `voice-activity-scoring.ts`, one a call; blocks nothing and allocates nothing per frame.
  */
 import { FRAME_MS } from '../../contract/audio-format.ts';
+import type { Clock } from '../../contract/clock.ts';
 import type { VoiceActivity } from '../../contract/engines.ts';
 import { contextSamplesOf, type VoiceActivityWindows, windowSamplesOf } from './voice-activity-windows.ts';
 
@@ -16,8 +18,9 @@ const SPEECH_UNTIL = 0.35;
 const SCORE_ON_FRAMES = 10;
 /** After so much silence what the last sound was says nothing about the next. */
 const FORGET_FRAMES = 25;
-/** More windows behind than this, and the verdict is of another sound. */
+/** More windows behind than this for so long, and the verdict is of another sound. */
 const MOST_PENDING = 2;
+const LATE_AFTER_MS = 100;
 
 export class NeuralVoiceActivity implements VoiceActivity {
   readonly #gate: VoiceActivity;
@@ -25,19 +28,23 @@ export class NeuralVoiceActivity implements VoiceActivity {
   readonly #frameSamples: number;
   readonly #contextSamples: number;
   readonly #input: Int16Array;
+  readonly #clock: Pick<Clock, 'nowMs'>;
   /** -1: no slot was free, or closed. */
   #slot: number;
   #filled: number;
   #silentFrames = FORGET_FRAMES;
   #wasWritten = false;
   #seen: number;
+  /** Since when more are pending than may be; -1: they are not. */
+  #behindSinceMs = -1;
   #hasVerdict = false;
   #isSpeech = false;
   #isClosed = false;
 
   /** Closes `gate` when it is closed. */
-  constructor(gate: VoiceActivity, windows: VoiceActivityWindows, rateHz: number) {
+  constructor(gate: VoiceActivity, windows: VoiceActivityWindows, rateHz: number, clock: Pick<Clock, 'nowMs'>) {
     this.#gate = gate;
+    this.#clock = clock;
     this.#windows = windows;
     this.#frameSamples = (rateHz * FRAME_MS) / 1000;
     this.#contextSamples = contextSamplesOf(rateHz);
@@ -57,8 +64,7 @@ export class NeuralVoiceActivity implements VoiceActivity {
     this.#collect(monoSamples);
     if (!mayBeSpeech) return false;
     this.#lookForVerdict();
-    if (!this.#hasVerdict || this.#windows.pending(this.#slot) > MOST_PENDING) return true;
-    return this.#isSpeech;
+    return !this.#hasVerdict || this.#isSpeech || this.#isLate();
   }
 
   close(): void {
@@ -78,7 +84,14 @@ export class NeuralVoiceActivity implements VoiceActivity {
         this.#silentFrames <= SCORE_ON_FRAMES && this.#windows.write(this.#slot, input, !this.#wasWritten);
       input.copyWithin(0, input.length - this.#contextSamples);
       this.#filled = this.#contextSamples;
+      if (this.#windows.pending(this.#slot) <= MOST_PENDING) this.#behindSinceMs = -1;
+      else if (this.#behindSinceMs < 0) this.#behindSinceMs = this.#clock.nowMs();
     }
+  }
+
+  #isLate(): boolean {
+    if (this.#behindSinceMs < 0 || this.#windows.pending(this.#slot) <= MOST_PENDING) return false;
+    return this.#clock.nowMs() - this.#behindSinceMs >= LATE_AFTER_MS;
   }
 
   #lookForVerdict(): void {

@@ -4,6 +4,7 @@
  * they go on with the gate alone. The pipeline thread makes one; the scoring thread belongs to the media process
  * (`media/io/threads/scoring-host.ts`).
  */
+import type { Clock } from '../../contract/clock.ts';
 import type { VoiceActivity } from '../../contract/engines.ts';
 import { NeuralVoiceActivity } from './neural-voice-activity.ts';
 import { VoiceActivityWindows, type WindowShape } from './voice-activity-windows.ts';
@@ -14,6 +15,7 @@ const SLOTS = 512;
 export interface VoiceActivityScoringOptions {
   gate: (rateHz: number) => VoiceActivity;
   rateHz: 8000 | 16000;
+  clock: Pick<Clock, 'nowMs'>;
   /** Asked once: have this memory's windows scored from now on. */
   attach(shape: WindowShape, memory: SharedArrayBuffer): void;
 }
@@ -35,12 +37,12 @@ export class VoiceActivityScoring {
 
   /** `unavailable` is called at most once, at once or later: from then on the gate alone decides. */
   create(unavailable: (why: string) => void): VoiceActivity {
-    const { gate, rateHz } = this.#options;
+    const { gate, rateHz, clock } = this.#options;
     if (this.#failedBecause !== '') {
       unavailable(this.#failedBecause);
       return gate(rateHz);
     }
-    const neural = new NeuralVoiceActivity(gate(rateHz), this.#attached(), rateHz);
+    const neural = new NeuralVoiceActivity(gate(rateHz), this.#attached(), rateHz, clock);
     this.#listeners.add(unavailable);
     return {
       isSpeech: (monoSamples) => neural.isSpeech(monoSamples),

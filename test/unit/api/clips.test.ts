@@ -16,7 +16,7 @@ let wav: Buffer;
 beforeAll(async () => {
   api = await createApiFixture();
   wav = wavOf(TONE);
-}, 60_000);
+});
 afterAll(async () => {
   await api.close();
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../../bench/harness/free-port.ts';
-import { DOCTOR_PATIENCE, PATIENCE_MS } from '../../../bench/harness/patience.ts';
+import { PATIENCE_MS } from '../../../bench/harness/patience.ts';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { checkCarriers } from '../../../src/doctor/carrier-checks.ts';
 import { type CheckResult, runCheck } from '../../../src/doctor/check.ts';
@@ -19,6 +19,7 @@ import { createSealer } from '../../../src/sealing/sealer.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { addLine } from '../../../src/workspaces/lines.ts';
 import { createWorkspace } from '../../../src/workspaces/workspaces.ts';
+import { DOCTOR_PATIENCE } from '../../support/doctor-patience.ts';
 import { type OpenTestDatabase, openTestDatabase } from '../../support/test-database.ts';
 
 const KEY = 'ab'.repeat(32);

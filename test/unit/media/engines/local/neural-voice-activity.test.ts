@@ -6,6 +6,7 @@ import { loadVoiceActivity } from '../../../../../media/engines/local/voice-acti
 import { VoiceActivityScoring } from '../../../../../media/engines/local/voice-activity-scoring.ts';
 import { VoiceActivityWindows } from '../../../../../media/engines/local/voice-activity-windows.ts';
 import { STATE_SIZE, type WindowModel, WindowScorer } from '../../../../../media/engines/local/window-scorer.ts';
+import { VirtualClock } from '../../../../support/virtual-clock.ts';
 import { overTheLine, throughMulaw } from '../speech-fixtures.ts';
 import { describeVoiceActivity, type VoiceActivityMaker } from '../voice-activity-conformance.ts';
 
@@ -27,7 +28,12 @@ async function neural(): Promise<VoiceActivityMaker> {
   );
   return {
     create: (rateHz) =>
-      new NeuralVoiceActivity(createGate(rateHz), sides.find((side) => side.rateHz === rateHz)!.windows, rateHz),
+      new NeuralVoiceActivity(
+        createGate(rateHz),
+        sides.find((side) => side.rateHz === rateHz)!.windows,
+        rateHz,
+        new VirtualClock(),
+      ),
     async between() {
       for (const { scorer } of sides) await scorer.scoreAll();
     },
@@ -87,14 +93,15 @@ describe.skipIf(silero !== '')('with the model', () => {
   });
 });
 
-describe('without a verdict', () => {
+describe('without a verdict, or with one of before', () => {
+  const clock = new VirtualClock();
   const loud = Int16Array.from({ length: 160 }, (_, i) => 8000 * Math.sin(i * (i % 7)));
 
   it('the gate alone decides while the other side is silent, behind, or has no slot left', () => {
     const windows = new VoiceActivityWindows({ slots: 1, rateHz: 8000 });
     const gate = { isSpeech: (samples: Int16Array) => samples[1] !== 0, close() {} };
-    const first = new NeuralVoiceActivity(gate, windows, 8000);
-    const second = new NeuralVoiceActivity(gate, windows, 8000);
+    const first = new NeuralVoiceActivity(gate, windows, 8000, clock);
+    const second = new NeuralVoiceActivity(gate, windows, 8000, clock);
     for (let i = 0; i < 100; i++) {
       expect([first.isSpeech(loud), second.isSpeech(loud)]).toEqual([true, true]);
       if (i === 50) expect(first.isSpeech(new Int16Array(160))).toBe(false);
@@ -102,24 +109,53 @@ describe('without a verdict', () => {
     expect(windows.pending(0)).toBe(4);
   });
 
+  /** A model that says `next` of every window. */
+  const scoring = (scores: { next: number }): WindowModel => ({
+    run: async (_input, _state, batch) => ({
+      scores: new Float32Array(batch).fill(scores.next),
+      state: new Float32Array(2 * batch * STATE_SIZE),
+    }),
+  });
+
+  it('of a burst the newest verdict counts, until the other side has been behind for 100 ms', async () => {
+    const windows = new VoiceActivityWindows({ slots: 1, rateHz: 8000 });
+    const scores = { next: 0 };
+    const scorer = new WindowScorer(windows, scoring(scores));
+    const activity = new NeuralVoiceActivity({ isSpeech: () => true, close() {} }, windows, 8000, clock);
+    const burst = (frames: number) => Array.from({ length: frames }, () => activity.isSpeech(loud));
+    const no = (frames: number) => Array<boolean>(frames).fill(false);
+    burst(2);
+    await scorer.scoreAll();
+    expect(burst(20)).toEqual(no(20));
+    clock.advanceMs(99);
+    expect(burst(1)).toEqual([false]);
+    clock.advanceMs(1);
+    expect(burst(1)).toEqual([true]);
+    // Caught up with: the next burst has its time again.
+    await scorer.scoreAll();
+    expect(burst(20)).toEqual(no(20));
+    clock.advanceMs(100);
+    scores.next = 0.9;
+    await scorer.scoreAll();
+    expect(burst(20)).toEqual(Array(20).fill(true));
+    // A voice is one until the verdict is another.
+    scores.next = 0;
+    await scorer.scoreAll();
+    expect(burst(1)).toEqual([false]);
+  });
+
   it('a call that gets the slot of another hears nothing of its verdicts', async () => {
     const windows = new VoiceActivityWindows({ slots: 1, rateHz: 8000 });
     const scores = { next: 0 };
-    const model: WindowModel = {
-      run: async (_input, _state, batch) => ({
-        scores: new Float32Array(batch).fill(scores.next),
-        state: new Float32Array(2 * batch * STATE_SIZE),
-      }),
-    };
-    const scorer = new WindowScorer(windows, model);
+    const scorer = new WindowScorer(windows, scoring(scores));
     const gate = { isSpeech: () => true, close() {} };
-    const first = new NeuralVoiceActivity(gate, windows, 8000);
+    const first = new NeuralVoiceActivity(gate, windows, 8000, clock);
     for (let i = 0; i < 4; i++) first.isSpeech(loud);
     await scorer.scoreAll();
     expect(first.isSpeech(loud)).toBe(false);
     for (let i = 0; i < 4; i++) first.isSpeech(loud);
     first.close();
-    const second = new NeuralVoiceActivity(gate, windows, 8000);
+    const second = new NeuralVoiceActivity(gate, windows, 8000, clock);
     await scorer.scoreAll();
     expect(second.isSpeech(loud)).toBe(true);
     for (let i = 0; i < 4; i++) second.isSpeech(loud);
@@ -134,6 +170,7 @@ describe('without a verdict', () => {
     const voices = new VoiceActivityScoring({
       gate: createGate,
       rateHz: 8000,
+      clock,
       attach: () => {
         attached++;
       },
