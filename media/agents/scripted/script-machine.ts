@@ -5,6 +5,7 @@
  *
  *   saying ──said──► (next step | listening | end)        interrupted ──► listening
  *   listening ──heard──► reply's step │ ──unclear──► fallback │ ──tick──► idle prompt, then inactivity
+ *   idle prompt ──said──► listening │ a step that expects nothing, cut by "wait": the same step again
  *   a step with a tool: asks for it at once ──► saying · waiting ──tick──► filler ──tool──► goto │ onError
  *
  * It ends at most once, says nothing after that, and never throws on any order of events: a definition that has passed
@@ -155,9 +156,9 @@ export class ScriptMachine {
     const { purpose } = this.#walk.lines;
     this.#walk.phase = 'listening';
     this.#quiet.playedUntilMs = atMs;
-    const next = this.#walk.lines.unsaid;
-    if (next.length > 0 && !this.#quiet.isTooLong(atMs)) {
-      this.#walk.sayNext(next, out);
+    const { unsaid } = this.#walk.lines;
+    if (unsaid.length > 0 && !this.#quiet.isTooLong(atMs)) {
+      this.#walk.sayNext(unsaid, out);
       return;
     }
     if (purpose !== 'idle') this.#quiet.silentSinceMs = atMs;
@@ -171,10 +172,15 @@ export class ScriptMachine {
     }
     if (this.#walk.wait !== null) return;
     const step = this.#walk.place.step(this.#walk.place.stepId)!;
-    if (step.end !== undefined || expectationOf(step) === 'none') {
-      const next = this.#walk.leave(step, out);
-      if (next !== null) this.#walk.enter(next, atMs, out);
+    if (step.end === undefined && expectationOf(step) !== 'none') return;
+    if (step.end === undefined && purpose === 'idle') {
+      // It waits for no answer, so somebody cut its words and asked to wait: they were not heard to their end.
+      const { misses } = this.#walk.place;
+      this.#walk.enter(step.id, atMs, out, { text: '', resumes: { misses, again: true } });
+      return;
     }
+    const next = this.#walk.leave(step, out);
+    if (next !== null) this.#walk.enter(next, atMs, out);
   }
 
   #heard(atMs: number, text: string, out: ScriptAction[]): void {

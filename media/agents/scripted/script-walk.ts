@@ -14,7 +14,7 @@ import { ToolWait } from './tool-wait.ts';
 /** Steps that say nothing and wait for nothing, in a row, before the script counts as going round in circles. */
 const MOST_SILENT_STEPS = 100;
 
-/** Said before what the first step says; `resumes`: after another thread's death. */
+/** Said before what the first step says; `resumes`: its visit is not over, after another thread's death or a wait. */
 interface Lead {
   text: string;
   resumes?: { misses: number; again: boolean };

@@ -90,7 +90,7 @@ export class NeuralVoiceActivity implements VoiceActivity {
   }
 
   #isLate(): boolean {
-    if (this.#behindSinceMs < 0 || this.#windows.pending(this.#slot) <= MOST_PENDING) return false;
+    if (this.#windows.pending(this.#slot) <= MOST_PENDING) return false;
     return this.#clock.nowMs() - this.#behindSinceMs >= LATE_AFTER_MS;
   }
 

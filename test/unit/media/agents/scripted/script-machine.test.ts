@@ -205,6 +205,27 @@ describe('silence', () => {
     call.tickUntil(10_000);
     expect(call.takeLog()).toEqual(['say idle: Are you still there?']);
   });
+
+  test('a sentence that expects nothing and was cut by a hold is said again behind the prompt, its variant too', () => {
+    const steps = sampleAgent().steps.map((step) =>
+      step.id === 'thanks' ? { ...step, say: ['Thank you {{who}}.', 'Thanks again.'] } : step,
+    );
+    const call = machineOf(sampleAgent({ steps }));
+    call.start();
+    call.feed({ type: 'heard', atMs: 0, text: 'yes' });
+    call.heard('four two');
+    call.heard('my name is john');
+    expect(call.takeLog().at(-1)).toBe('say step: Thank you John.');
+    call.feed({ type: 'interrupted', atMs: 1_000 });
+    call.feed({ type: 'hold', atMs: 2_000 });
+    call.at(2_000);
+    call.tickUntil(10_000);
+    expect(call.takeLog()).toEqual(['say idle: Are you still there?']);
+    call.said();
+    expect(call.takeLog()).toEqual(['step thanks', 'listen thanks none', 'say step: Thank you John.']);
+    call.said();
+    expect(call.takeLog()).toEqual(['step bye', 'listen bye open', 'say step: Goodbye.']);
+  });
 });
 
 describe('the longest time', () => {
