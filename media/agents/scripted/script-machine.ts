@@ -5,7 +5,7 @@
  *
  *   saying ──said──► (next step | listening | end)        interrupted ──► listening
  *   listening ──heard──► reply's step │ ──unclear──► fallback │ ──tick──► idle prompt, then inactivity
- *   idle prompt ──said──► listening │ a step that expects nothing, cut by "wait": the same step again
+ *   a step that expects nothing, cut by "wait": ──heard│unclear│idle prompt said──► the same step again
  *   a step with a tool: asks for it at once ──► saying · waiting ──tick──► filler ──tool──► goto │ onError
  *
  * It ends at most once, says nothing after that, and never throws on any order of events: a definition that has passed
@@ -13,7 +13,7 @@
  */
 
 import { BRIDGE } from '../../contract/agent.ts';
-import type { ScriptedAgent } from '../../contract/agent-definition.ts';
+import type { ScriptedAgent, ScriptedStep } from '../../contract/agent-definition.ts';
 import { toolValues } from '../../contract/tool-values.ts';
 import { SORRY, type ToolAnswer } from '../../contract/tools.ts';
 import { QuietTime } from '../words/quiet-time.ts';
@@ -109,6 +109,7 @@ export class ScriptMachine {
         break;
       case 'hold':
         this.#walk.listenSince(event.atMs);
+        this.#walk.isHeld = true;
         break;
       case 'heard':
         // Written down, and no answer: the tool's comes first.
@@ -174,13 +175,18 @@ export class ScriptMachine {
     const step = this.#walk.place.step(this.#walk.place.stepId)!;
     if (step.end === undefined && expectationOf(step) !== 'none') return;
     if (step.end === undefined && purpose === 'idle') {
-      // It waits for no answer, so somebody cut its words and asked to wait: they were not heard to their end.
-      const { misses } = this.#walk.place;
-      this.#walk.enter(step.id, atMs, out, { text: '', resumes: { misses, again: true } });
+      this.#sayAgain(step, atMs, out);
+      // Whoever answers the prompt speaks into it.
+      this.#walk.isHeld = true;
       return;
     }
     const next = this.#walk.leave(step, out);
     if (next !== null) this.#walk.enter(next, atMs, out);
+  }
+
+  /** A step that waits for no answer, and behind whose words somebody asked to wait, as a rule by cutting them. */
+  #sayAgain({ id }: ScriptedStep, atMs: number, out: ScriptAction[]): void {
+    this.#walk.enter(id, atMs, out, { text: '', resumes: { misses: 0, again: true } });
   }
 
   #heard(atMs: number, text: string, out: ScriptAction[]): void {
@@ -196,7 +202,10 @@ export class ScriptMachine {
     this.#walk.enter(match.reply.goto ?? this.#walk.place.stepId ?? this.#walk.place.firstStepId, atMs, out);
   }
 
-  /** Nothing in the grammar fits: the next fallback line, or its step after too many. */
+  /**
+   * Nothing in the grammar fits: the next fallback line, or its step after too many. Behind a wish to wait it is the
+   * word to go on, where no answer was asked for.
+   */
   #missed(atMs: number, out: ScriptAction[]): void {
     this.#walk.listenSince(atMs);
     if (this.#walk.place.stepId === null) {
@@ -207,6 +216,11 @@ export class ScriptMachine {
         return;
       }
       this.#walk.place.stepId = firstStepId;
+    }
+    const step = this.#walk.place.step(this.#walk.place.stepId)!;
+    if (this.#walk.isHeld && step.end === undefined && expectationOf(step) === 'none') {
+      this.#sayAgain(step, atMs, out);
+      return;
     }
     this.#walk.place.misses++;
     const { say, after, goto } = this.#agent.fallback;

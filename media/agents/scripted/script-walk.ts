@@ -24,6 +24,8 @@ export class ScriptWalk {
   phase: 'new' | 'saying' | 'listening' | 'ended' = 'new';
   /** A tool is at work; the script stands at its step until the result is told. */
   wait: ToolWait | null = null;
+  /** Somebody asked to wait: what fits no phrase then is the word to go on. */
+  isHeld = false;
   readonly place: ScriptPlace;
   readonly lines: ScriptLines;
   readonly #quiet: QuietTime;
@@ -50,6 +52,7 @@ export class ScriptWalk {
       const resumes = hops === 0 ? lead.resumes : undefined;
       this.place.stepId = stepId;
       this.phase = 'listening';
+      this.isHeld = false;
       this.place.misses = resumes?.misses ?? 0;
       const visit = this.place.visit(stepId, resumes?.again);
       out.push({ type: 'step', stepId });

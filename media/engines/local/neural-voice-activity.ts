@@ -2,8 +2,8 @@
  * `VoiceActivity` of two steps: the gate decides "surely silent" at once, and only what is left is scored by the neural
  * model on another thread, 32 ms at a time. A frame's answer is the gate's and the newest verdict's together, so a
  * verdict counts one or two frames after its sound. Frames that come in a burst (a network made up for a pause) come
- * faster than they can be judged: for them the newest verdict still counts. Where none is to be had (the sound just
- * began, the other thread has been behind for a while, or is gone) the gate alone decides: it errs towards speech. Made
+ * faster than they can be judged: a sound that was no voice for a while still is none there. Where no verdict is to be
+ * had (the sound just began, the other thread is behind, or gone) the gate alone decides: it errs towards speech. Made
  * by `voice-activity-scoring.ts`, one a call; blocks nothing and allocates nothing per frame.
  */
 import { FRAME_MS } from '../../contract/audio-format.ts';
@@ -18,9 +18,14 @@ const SPEECH_UNTIL = 0.35;
 const SCORE_ON_FRAMES = 10;
 /** After so much silence what the last sound was says nothing about the next. */
 const FORGET_FRAMES = 25;
-/** More windows behind than this for so long, and the verdict is of another sound. */
+/** More windows behind than this, and the verdict is of another sound: at once, or after a time if it is settled. */
 const MOST_PENDING = 2;
 const LATE_AFTER_MS = 100;
+/**
+ * So many verdicts in a row (160 ms) say of a sound that it is no voice: the first ones of a word say so too, and those
+ * of the pause before it.
+ */
+const SETTLED_VERDICTS = 5;
 
 export class NeuralVoiceActivity implements VoiceActivity {
   readonly #gate: VoiceActivity;
@@ -39,6 +44,8 @@ export class NeuralVoiceActivity implements VoiceActivity {
   #behindSinceMs = -1;
   #hasVerdict = false;
   #isSpeech = false;
+  /** Verdicts in a row that heard no voice. */
+  #noVoiceVerdicts = 0;
   #isClosed = false;
 
   /** Closes `gate` when it is closed. */
@@ -51,7 +58,8 @@ export class NeuralVoiceActivity implements VoiceActivity {
     this.#input = new Int16Array(this.#contextSamples + windowSamplesOf(rateHz));
     this.#filled = this.#contextSamples;
     this.#slot = windows.open();
-    this.#seen = this.#slot < 0 ? 0 : windows.scored(this.#slot) + windows.pending(this.#slot);
+    this.#seen = 0;
+    this.#forget();
   }
 
   /** False for a frame of another length than 20 ms, and after `close`. */
@@ -59,12 +67,19 @@ export class NeuralVoiceActivity implements VoiceActivity {
     if (this.#isClosed || monoSamples.length !== this.#frameSamples) return false;
     const mayBeSpeech = this.#gate.isSpeech(monoSamples);
     if (mayBeSpeech) this.#silentFrames = 0;
-    else if (++this.#silentFrames === FORGET_FRAMES) this.#hasVerdict = false;
+    else if (++this.#silentFrames === FORGET_FRAMES) this.#forget();
     if (this.#slot < 0) return mayBeSpeech;
     this.#collect(monoSamples);
     if (!mayBeSpeech) return false;
     this.#lookForVerdict();
     return !this.#hasVerdict || this.#isSpeech || this.#isLate();
+  }
+
+  /** Verdicts of what was written until now, those to come too, are of another sound. */
+  #forget(): void {
+    this.#hasVerdict = false;
+    this.#noVoiceVerdicts = 0;
+    if (this.#slot >= 0) this.#seen = (this.#windows.scored(this.#slot) + this.#windows.pending(this.#slot)) | 0;
   }
 
   close(): void {
@@ -91,6 +106,7 @@ export class NeuralVoiceActivity implements VoiceActivity {
 
   #isLate(): boolean {
     if (this.#windows.pending(this.#slot) <= MOST_PENDING) return false;
+    if (this.#noVoiceVerdicts < SETTLED_VERDICTS) return true;
     return this.#clock.nowMs() - this.#behindSinceMs >= LATE_AFTER_MS;
   }
 
@@ -99,6 +115,7 @@ export class NeuralVoiceActivity implements VoiceActivity {
     if (ahead <= 0) return;
     this.#seen = (this.#seen + ahead) | 0;
     this.#isSpeech = this.#windows.score(this.#slot) >= (this.#isSpeech ? SPEECH_UNTIL : SPEECH_FROM);
+    this.#noVoiceVerdicts = this.#isSpeech ? 0 : this.#noVoiceVerdicts + 1;
     this.#hasVerdict = true;
   }
 }

@@ -206,25 +206,73 @@ describe('silence', () => {
     expect(call.takeLog()).toEqual(['say idle: Are you still there?']);
   });
 
-  test('a sentence that expects nothing and was cut by a hold is said again behind the prompt, its variant too', () => {
+  describe('a hold in a sentence that expects nothing', () => {
     const steps = sampleAgent().steps.map((step) =>
       step.id === 'thanks' ? { ...step, say: ['Thank you {{who}}.', 'Thanks again.'] } : step,
     );
-    const call = machineOf(sampleAgent({ steps }));
-    call.start();
-    call.feed({ type: 'heard', atMs: 0, text: 'yes' });
-    call.heard('four two');
-    call.heard('my name is john');
-    expect(call.takeLog().at(-1)).toBe('say step: Thank you John.');
-    call.feed({ type: 'interrupted', atMs: 1_000 });
-    call.feed({ type: 'hold', atMs: 2_000 });
-    call.at(2_000);
-    call.tickUntil(10_000);
-    expect(call.takeLog()).toEqual(['say idle: Are you still there?']);
-    call.said();
-    expect(call.takeLog()).toEqual(['step thanks', 'listen thanks none', 'say step: Thank you John.']);
-    call.said();
-    expect(call.takeLog()).toEqual(['step bye', 'listen bye open', 'say step: Goodbye.']);
+    const AGAIN = ['step thanks', 'listen thanks none', 'say step: Thank you John.'];
+
+    function heldCall() {
+      const call = machineOf(sampleAgent({ steps }));
+      call.start();
+      call.feed({ type: 'heard', atMs: 0, text: 'yes' });
+      call.heard('four two');
+      call.heard('my name is john');
+      expect(call.takeLog().at(-1)).toBe(AGAIN.at(-1));
+      call.feed({ type: 'interrupted', atMs: 1_000 });
+      call.feed({ type: 'hold', atMs: 2_000 });
+      call.at(2_000);
+      return call;
+    }
+
+    function goesOn(call: ReturnType<typeof heldCall>) {
+      call.said();
+      expect(call.takeLog()).toEqual(['step bye', 'listen bye open', 'say step: Goodbye.']);
+    }
+
+    test('it is said again behind the prompt, in the same variant, and the script goes on', () => {
+      const call = heldCall();
+      call.tickUntil(10_000);
+      expect(call.takeLog()).toEqual(['say idle: Are you still there?']);
+      call.said();
+      expect(call.takeLog()).toEqual(AGAIN);
+      goesOn(call);
+    });
+
+    test('whoever answers the prompt in so many words has it once more, and then a miss is a miss', () => {
+      const call = heldCall();
+      call.tickUntil(10_000);
+      call.said();
+      call.takeLog();
+      call.feed({ type: 'interrupted', atMs: 12_000 });
+      call.heard('yes i am');
+      expect(call.takeLog()).toEqual(AGAIN);
+      call.feed({ type: 'interrupted', atMs: 14_000 });
+      call.heard('bananas');
+      expect(call.takeLog()).toEqual(['say fallback: Sorry, I did not get that.']);
+    });
+
+    test('the last words are not said twice: behind the prompt the call ends', () => {
+      const call = machineOf();
+      call.start();
+      call.feed({ type: 'heard', atMs: 0, text: 'no' });
+      call.feed({ type: 'hold', atMs: 2_000 });
+      call.at(2_000);
+      call.takeLog();
+      call.tickUntil(10_000);
+      call.said();
+      expect(call.takeLog()).toEqual(['say idle: Are you still there?', 'end agent_hangup done']);
+    });
+
+    test.each(['heard', 'unclear'] as const)('whatever is said then (%s) is the word to go on, and no miss', (type) => {
+      const call = heldCall();
+      call.feed(type === 'heard' ? { type, atMs: 4_000, text: 'okay' } : { type, atMs: 4_000 });
+      expect(call.takeLog()).toEqual(AGAIN);
+      expect(call.machine.snapshot().misses).toBe(0);
+      call.unclear();
+      expect(call.takeLog()).toEqual(['say fallback: Sorry, I did not get that.']);
+      goesOn(call);
+    });
   });
 });
 

@@ -117,15 +117,17 @@ describe('without a verdict, or with one of before', () => {
     }),
   });
 
-  it('of a burst the newest verdict counts, until the other side has been behind for 100 ms', async () => {
+  it('what was no voice for a while is none in a burst, until the other side has been behind for 100 ms', async () => {
     const windows = new VoiceActivityWindows({ slots: 1, rateHz: 8000 });
     const scores = { next: 0 };
     const scorer = new WindowScorer(windows, scoring(scores));
     const activity = new NeuralVoiceActivity({ isSpeech: () => true, close() {} }, windows, 8000, clock);
     const burst = (frames: number) => Array.from({ length: frames }, () => activity.isSpeech(loud));
     const no = (frames: number) => Array<boolean>(frames).fill(false);
-    burst(2);
-    await scorer.scoreAll();
+    for (let i = 0; i < 10; i++) {
+      burst(1);
+      await scorer.scoreAll();
+    }
     expect(burst(20)).toEqual(no(20));
     clock.advanceMs(99);
     expect(burst(1)).toEqual([false]);
@@ -142,6 +144,32 @@ describe('without a verdict, or with one of before', () => {
     scores.next = 0;
     await scorer.scoreAll();
     expect(burst(1)).toEqual([false]);
+  });
+
+  it.each([
+    [60, 4],
+    [300, 4],
+    [480, 4],
+    [500, 0],
+    [2_000, 0],
+  ])('of a voice in a burst, %i ms after one, at most the first %i frames are missed', async (pauseMs, most) => {
+    const windows = new VoiceActivityWindows({ slots: 1, rateHz: 8000 });
+    const scores = { next: 0.9 };
+    const scorer = new WindowScorer(windows, scoring(scores));
+    const gate = { isSpeech: (samples: Int16Array) => samples[1] !== 0, close() {} };
+    const activity = new NeuralVoiceActivity(gate, windows, 8000, clock);
+    const live = async (samples: Int16Array, frames: number) => {
+      for (let i = 0; i < frames; i++) {
+        activity.isSpeech(samples);
+        await scorer.scoreAll();
+      }
+    };
+    await live(loud, 20);
+    scores.next = 0;
+    await live(new Int16Array(160), pauseMs / 20);
+    const heard = Array.from({ length: 20 }, () => activity.isSpeech(loud));
+    expect(heard.indexOf(true)).toBeLessThanOrEqual(most);
+    expect(heard.lastIndexOf(false)).toBeLessThan(most);
   });
 
   it('a call that gets the slot of another hears nothing of its verdicts', async () => {
