@@ -20,7 +20,7 @@ import { QuietTime } from '../words/quiet-time.ts';
 import type { ReplyMatch } from './phrase-match.ts';
 import type { ScriptAction, ScriptEvent, ScriptState } from './script-types.ts';
 import { ScriptWalk } from './script-walk.ts';
-import { caughtValue, expectationOf, saysNothing } from './step-reading.ts';
+import { caughtValue, expectationOf, isStatement, saysNothing } from './step-reading.ts';
 import type { ToolWait } from './tool-wait.ts';
 
 const FALLBACK_COUNTER = '#fallback';
@@ -173,18 +173,17 @@ export class ScriptMachine {
     }
     if (this.#walk.wait !== null) return;
     const step = this.#walk.place.step(this.#walk.place.stepId)!;
-    if (step.end === undefined && expectationOf(step) !== 'none') return;
-    if (step.end === undefined && purpose === 'idle') {
+    if (purpose === 'idle' && isStatement(step)) {
       this.#sayAgain(step, atMs, out);
       // Whoever answers the prompt speaks into it.
       this.#walk.isHeld = true;
-      return;
+    } else if (step.end !== undefined || isStatement(step)) {
+      const next = this.#walk.leave(step, out);
+      if (next !== null) this.#walk.enter(next, atMs, out);
     }
-    const next = this.#walk.leave(step, out);
-    if (next !== null) this.#walk.enter(next, atMs, out);
   }
 
-  /** A step that waits for no answer, and behind whose words somebody asked to wait, as a rule by cutting them. */
+  /** A statement behind whose words somebody asked to wait, as a rule by cutting them. */
   #sayAgain({ id }: ScriptedStep, atMs: number, out: ScriptAction[]): void {
     this.#walk.enter(id, atMs, out, { text: '', resumes: { misses: 0, again: true } });
   }
@@ -218,7 +217,7 @@ export class ScriptMachine {
       this.#walk.place.stepId = firstStepId;
     }
     const step = this.#walk.place.step(this.#walk.place.stepId)!;
-    if (this.#walk.isHeld && step.end === undefined && expectationOf(step) === 'none') {
+    if (this.#walk.isHeld && isStatement(step)) {
       this.#sayAgain(step, atMs, out);
       return;
     }

@@ -20,6 +20,9 @@ export function expectationOf(step: ScriptedStep): Expectation {
   return (step.replies?.length ?? 0) === 0 && step.goto !== undefined ? 'none' : 'open';
 }
 
+/** It goes on when its words were heard: nobody has to answer, and the call does not end. */
+export const isStatement = (step: ScriptedStep): boolean => step.end === undefined && expectationOf(step) === 'none';
+
 /** What a step says on this visit: the lines of a list in turn. */
 export function variantOf(say: ScriptedLine | ScriptedLine[] | undefined, visit: number): ScriptedLine {
   if (say === undefined) return '';

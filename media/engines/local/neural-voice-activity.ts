@@ -39,7 +39,7 @@ export class NeuralVoiceActivity implements VoiceActivity {
   #filled: number;
   #silentFrames = FORGET_FRAMES;
   #wasWritten = false;
-  #seen: number;
+  #seen = 0;
   /** Since when more are pending than may be; -1: they are not. */
   #behindSinceMs = -1;
   #hasVerdict = false;
@@ -58,7 +58,6 @@ export class NeuralVoiceActivity implements VoiceActivity {
     this.#input = new Int16Array(this.#contextSamples + windowSamplesOf(rateHz));
     this.#filled = this.#contextSamples;
     this.#slot = windows.open();
-    this.#seen = 0;
     this.#forget();
   }
 
@@ -75,19 +74,19 @@ export class NeuralVoiceActivity implements VoiceActivity {
     return !this.#hasVerdict || this.#isSpeech || this.#isLate();
   }
 
-  /** Verdicts of what was written until now, those to come too, are of another sound. */
-  #forget(): void {
-    this.#hasVerdict = false;
-    this.#noVoiceVerdicts = 0;
-    if (this.#slot >= 0) this.#seen = (this.#windows.scored(this.#slot) + this.#windows.pending(this.#slot)) | 0;
-  }
-
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#gate.close();
     if (this.#slot >= 0) this.#windows.close(this.#slot);
     this.#slot = -1;
+  }
+
+  /** Verdicts of what was written until now, those to come too, are of another sound. */
+  #forget(): void {
+    this.#hasVerdict = false;
+    this.#noVoiceVerdicts = 0;
+    if (this.#slot >= 0) this.#seen = (this.#windows.scored(this.#slot) + this.#windows.pending(this.#slot)) | 0;
   }
 
   #collect(monoSamples: Int16Array): void {
